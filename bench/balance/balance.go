@@ -20,7 +20,6 @@ import (
 
 	"tare/bench/harness"
 	"tare/result"
-	"tare/stats"
 )
 
 // options are what the command line asks for.
@@ -77,7 +76,7 @@ func plans() []plan {
 // section is one plan as weighed in both designs.
 type section struct {
 	plan
-	of map[string][]figures // by design
+	Windows, Slots figures
 }
 
 // page is what resolution.md is made of.
@@ -99,12 +98,12 @@ func resolution(ctx context.Context, machine harness.Machine, o options) error {
 		all = []plan{{Title: "The plan", Flags: o.plan}}
 	}
 	for _, one := range all {
-		s := section{plan: one, of: map[string][]figures{}}
+		of := map[string][]figures{}
 		turn := func(design string) harness.Turn {
 			return harness.Turn{Name: design, Take: func(ctx context.Context, _ int) error {
 				res, err := weighed(ctx, o.tare, design, one.Flags)
 				if err == nil {
-					s.of[design] = append(s.of[design], figuresOf(res, one.Added))
+					of[design] = append(of[design], figuresOf(res, one.Added))
 				}
 				return err
 			}}
@@ -112,7 +111,7 @@ func resolution(ctx context.Context, machine harness.Machine, o options) error {
 		if _, err := harness.Turns(ctx, "balance: "+one.Title, o.rounds, []harness.Turn{turn(result.DesignSlots), turn(result.DesignWindows)}); err != nil {
 			return err
 		}
-		p.Sections = append(p.Sections, s)
+		p.Sections = append(p.Sections, section{one, joined(of[result.DesignWindows]), joined(of[result.DesignSlots])})
 	}
 	if len(o.plan) == 0 {
 		found, err := find(ctx, o.tare)
@@ -145,81 +144,40 @@ func command(o options) string {
 	return text
 }
 
-// row is a line of a section's table.
-type row struct{ Name, Windows, Slots string }
-
-// Rows are those of the section.
-func (s section) Rows() []row {
-	windows, slots := joined(s.of[result.DesignWindows]), joined(s.of[result.DesignSlots])
-	rows := []row{{"time of a run", seconds(windows.took), seconds(slots.took)}}
-	add := func(name, width string, of func([]float64) float64) {
-		rows = append(rows, row{name, harness.Percent(of(windows.widths[width])), harness.Percent(of(slots.widths[width]))})
-	}
-	for n, m := range metrics() {
-		if len(slots.widths[m])+len(windows.widths[m]) == 0 {
-			continue
-		}
-		name := []string{"throughput: ", "round trip p50: "}[n]
-		add(name+"half-width of a toll, median", m, stats.Median)
-		add(name+"the widest", m, worst)
-		add(name+"A/A, median", selfWidth+m, stats.Median)
-		add(name+"A/A, the widest", selfWidth+m, worst)
-		add(name+"deviation of a block's toll, median", blockSpread+m, stats.Median)
-		add(name+"what of it is not noise between its cycles", restSpread+m, stats.Median)
-	}
-	if s.Added != "" {
-		us := func(f figures) string { return fmt.Sprintf("%.2f us", 1e6*stats.Median(f.widths[addedWidth])) }
-		rows = append(rows, row{"what " + s.Added + " adds to the round trip: half-width, median", us(windows), us(slots)})
-	}
-	of := func(part, all int) string { return fmt.Sprintf("%d of %d", part, all) }
-	return append(rows,
-		row{fmt.Sprintf("tolls beyond %.0f %% that are known", 100*matters), of(windows.known, windows.beyond), of(slots.known, slots.beyond)},
-		row{"tolls that are known", of(windows.decided, windows.all), of(slots.decided, slots.all)},
-		row{"baselines that seem to differ from themselves", fmt.Sprint(windows.differs), fmt.Sprint(slots.differs)})
-}
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
-
 // shorter is by how much less time the newer tare may take for as many verdicts.
 const shorter = 3
-
-// rival is one of two builds of tare, and the time that it is given.
-type rival struct {
-	Name   string
-	tare   harness.Tare
-	within time.Duration
-	of     []figures
-}
 
 //go:embed against.md
 var againstPage string
 
+// rival is one of two builds of tare as it weighed in the time that it was given.
+type rival struct {
+	Name string
+	Of   figures
+}
+
 // against has an older tare weigh a plan in a time, and the newer one in a third of it and in all of it, in turn, and
 // writes how many verdicts each has.
 func against(ctx context.Context, machine harness.Machine, o options) error {
-	rivals := []*rival{
-		{Name: "the older tare", tare: o.older, within: o.within}, {Name: "this one, in a third", tare: o.tare, within: o.within / shorter},
-		{Name: "this one, in as much", tare: o.tare, within: o.within},
-	}
-	var turns []harness.Turn
-	for _, r := range rivals {
-		turns = append(turns, harness.Turn{Name: r.Name, Take: func(ctx context.Context, _ int) error {
-			res, err := weighed(ctx, r.tare, result.DesignSlots, append([]string{"--max-time", r.within.String()}, o.plan...))
+	of := map[string][]figures{}
+	turn := func(name string, tare harness.Tare, within time.Duration) harness.Turn {
+		return harness.Turn{Name: name, Take: func(ctx context.Context, _ int) error {
+			res, err := weighed(ctx, tare, result.DesignSlots, append([]string{"--max-time", within.String()}, o.plan...))
 			if err == nil {
-				r.of = append(r.of, figuresOf(res, ""))
+				of[name] = append(of[name], figuresOf(res, ""))
 			}
 			return err
-		}})
+		}}
+	}
+	turns := []harness.Turn{
+		turn("the older tare", o.older, o.within), turn("this one, in a third", o.tare, o.within/shorter), turn("this one, in as much", o.tare, o.within),
 	}
 	if _, err := harness.Turns(ctx, "balance", o.rounds, turns); err != nil {
 		return err
 	}
+	var rivals []rival
+	for _, t := range turns {
+		rivals = append(rivals, rival{t.Name, joined(of[t.Name])})
+	}
 	return harness.Write(o.output, "against", againstPage, map[string]any{"Machine": machine, "Command": command(o), "Rivals": rivals})
-}
-
-// Row is what a build came to.
-func (r *rival) Row() string {
-	sum := joined(r.of)
-	return fmt.Sprintf("%.1f s | %d of %d | %d of %d | %s | %s", sum.took.Seconds(), sum.decided, sum.all, sum.known, sum.beyond,
-		harness.Percent(stats.Median(sum.widths["throughput"])), harness.Percent(stats.Median(sum.widths["rtt_p50"])))
 }

@@ -47,10 +47,11 @@ func weighedTo(toll, half float64, verdict string) *result.Result {
 func TestPageShowsBothDesigns(t *testing.T) {
 	flags := []string{"--networks", "vxlan"}
 	o := options{rounds: 2, plan: flags}
-	p := page{Command: command(o), Machine: harness.Machine{Date: "2026-01-01"}, Sections: []section{{plan{Title: "The plan", Flags: flags}, map[string][]figures{
-		result.DesignSlots:   {figuresOf(weighedTo(0.2, 0.02, "slower"), ""), figuresOf(weighedTo(0.2, 0.04, "slower"), "")},
-		result.DesignWindows: {figuresOf(weighedTo(0.2, 0.1, "slower"), ""), figuresOf(weighedTo(0.01, 0.3, "inconclusive"), ""), figuresOf(weighedTo(0.2, 0.3, "inconclusive"), "")},
-	}}}}
+	p := page{Command: command(o), Machine: harness.Machine{Date: "2026-01-01"}, Sections: []section{{
+		plan:    plan{Title: "The plan", Flags: flags},
+		Slots:   joined([]figures{figuresOf(weighedTo(0.2, 0.02, "slower"), ""), figuresOf(weighedTo(0.2, 0.04, "slower"), "")}),
+		Windows: joined([]figures{figuresOf(weighedTo(0.2, 0.1, "slower"), ""), figuresOf(weighedTo(0.01, 0.3, "inconclusive"), ""), figuresOf(weighedTo(0.2, 0.3, "inconclusive"), "")}),
+	}}}
 	text := written(t, p)
 	for _, line := range []string{
 		"Written by `go run ./bench balance -rounds 2 -- --networks vxlan` on ",
@@ -113,8 +114,16 @@ func TestTruthShowsWhatDisagrees(t *testing.T) {
 
 // TestAgainstShowsBothBuilds: the older build and the newer one, in a third of the time and in all of it.
 func TestAgainstShowsBothBuilds(t *testing.T) {
-	r := &rival{Name: "the older tare", of: []figures{figuresOf(weighedTo(0.2, 0.02, "slower"), ""), figuresOf(weighedTo(0.2, 0.04, "slower"), "")}}
-	labtest.Equal(t, "row", r.Row(), "60.0 s | 2 of 2 | 2 of 2 | 3.0 % | none")
+	file := filepath.Join(t.TempDir(), "page.md")
+	of := joined([]figures{figuresOf(weighedTo(0.2, 0.02, "slower"), ""), figuresOf(weighedTo(0.2, 0.04, "slower"), "")})
+	if err := harness.Write(file, "against", againstPage, map[string]any{"Machine": harness.Machine{}, "Command": "", "Rivals": []rival{{"the older tare", of}}}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.Contains(t, "page", string(text), "| the older tare | 60.0 s | 2 of 2 | 2 of 2 | 3.0 % | none |\n")
 	labtest.Equal(t, "command", command(options{older: "old", rounds: 5, within: time.Minute, plan: []string{"--networks", "vxlan"}}),
 		"go run ./bench balance -against OLD -rounds 5 -within 1m0s -- --networks vxlan")
 }

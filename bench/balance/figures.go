@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"tare/bench/harness"
 	"tare/catalog"
 	"tare/result"
 	"tare/stats"
@@ -16,13 +17,13 @@ const matters = 0.05
 
 // figures are how finely one result weighs.
 type figures struct {
-	took    time.Duration
+	Took    time.Duration
 	widths  map[string][]float64 // half-widths of the tolls' intervals by metric, as ratios, and what follows
-	known   int                  // tolls beyond what matters whose verdict is not inconclusive
-	beyond  int                  // tolls beyond what matters
-	decided int                  // tolls whose verdict is not inconclusive
-	all     int                  // tolls with a verdict
-	differs int                  // baselines that are shown to differ from themselves
+	Known   int                  // tolls beyond what matters whose verdict is not inconclusive
+	Beyond  int                  // tolls beyond what matters
+	Decided int                  // tolls whose verdict is not inconclusive
+	All     int                  // tolls with a verdict
+	Differs int                  // baselines that are shown to differ from themselves
 }
 
 // Other widths than those of tolls, most of them before the name of a metric.
@@ -47,7 +48,7 @@ func figuresOf(res *result.Result, added string) figures {
 	began, err1 := time.Parse(time.RFC3339, res.Started)
 	ended, err2 := time.Parse(time.RFC3339, res.Finished)
 	if err1 == nil && err2 == nil {
-		f.took = ended.Sub(began)
+		f.Took = ended.Sub(began)
 	}
 	for _, cell := range res.Cells {
 		for _, m := range cell.Metrics {
@@ -64,7 +65,7 @@ func figuresOf(res *result.Result, added string) figures {
 	for _, aa := range res.Noise.AA {
 		add(selfWidth+aa.Metric, (aa.High-aa.Low)/2)
 		if differs(aa) {
-			f.differs++
+			f.Differs++
 		}
 	}
 	return f
@@ -72,15 +73,15 @@ func figuresOf(res *result.Result, added string) figures {
 
 func (f *figures) count(t *result.Toll) {
 	decided, beyond := t.Verdict != string(stats.Inconclusive), math.Abs(t.Value) > matters
-	f.all++
+	f.All++
 	if decided {
-		f.decided++
+		f.Decided++
 	}
 	if beyond {
-		f.beyond++
+		f.Beyond++
 	}
 	if decided && beyond {
-		f.known++
+		f.Known++
 	}
 }
 
@@ -93,9 +94,9 @@ func differs(aa result.AA) bool {
 func joined(all []figures) figures {
 	sum := figures{widths: map[string][]float64{}}
 	for _, f := range all {
-		sum.took += f.took / time.Duration(len(all))
-		sum.known, sum.beyond, sum.differs = sum.known+f.known, sum.beyond+f.beyond, sum.differs+f.differs
-		sum.decided, sum.all = sum.decided+f.decided, sum.all+f.all
+		sum.Took += f.Took / time.Duration(len(all))
+		sum.Known, sum.Beyond, sum.Differs = sum.Known+f.Known, sum.Beyond+f.Beyond, sum.Differs+f.Differs
+		sum.Decided, sum.All = sum.Decided+f.Decided, sum.All+f.All
 		for name, values := range f.widths {
 			sum.widths[name] = append(sum.widths[name], values...)
 		}
@@ -103,12 +104,23 @@ func joined(all []figures) figures {
 	return sum
 }
 
-// worst is the largest of values; NaN: there are none.
-func worst(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
+// Median is that of widths in percent, and Worst the largest of them.
+func (f figures) Median(width string) string { return harness.Percent(stats.Median(f.widths[width])) }
+
+// Worst is documented there.
+func (f figures) Worst(width string) string {
+	if len(f.widths[width]) == 0 {
+		return harness.Percent(math.NaN())
 	}
-	return slices.Max(values)
+	return harness.Percent(slices.Max(f.widths[width]))
+}
+
+// Added is the median half-width of what a network adds to the round trip, in s.
+func (f figures) Added() float64 { return stats.Median(f.widths[addedWidth]) }
+
+// Measured are the metrics that either design has tolls on.
+func (s section) Measured() []string {
+	return slices.DeleteFunc(metrics(), func(m string) bool { return len(s.Windows.widths[m])+len(s.Slots.widths[m]) == 0 })
 }
 
 // spreads are how much the blocks of each toll in slots differ, as standard deviations of

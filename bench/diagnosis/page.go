@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tare/bench/harness"
+	"tare/result"
 	"tare/stats"
 )
 
@@ -56,42 +57,53 @@ const (
 
 // score is how often a cause was named where it was brought about.
 type score struct {
-	asked, first, found int            // verdicts; those that named it before all others; those that named it at all
+	Asked, First, Found int            // verdicts; those that named it before all others; those that named it at all
 	named               map[string]int // verdicts by the cause that they named first
-	seconds             []float64      // to each verdict
+	Seconds             []float64      // to each verdict
 }
+
+// Recall is how many verdicts named the cause first, and Any how many named it at all.
+func (s score) Recall() string { return harness.Share(s.First, s.Asked) }
+
+// Any is documented there.
+func (s score) Any() string { return harness.Share(s.Found, s.Asked) }
+
+// Median and Most are of the times to the verdicts, in s.
+func (s score) Median() float64 { return stats.Median(s.Seconds) }
+
+// Most is documented there.
+func (s score) Most() float64 { return slices.Max(s.Seconds) }
 
 // scoreboard holds the scores by cause.
 type scoreboard struct {
-	scores        map[string]score
-	total         score
-	byWording     [2]score       // of the first wordings, and of all others
-	claims        map[string]int // verdicts that named a cause first, clean labs included
-	clean         score          // of clean labs: first counts those that named nothing
-	mends, fixes  map[string]int // injections whose symptom ended with the fix, and whose fix was carried out, by cause
-	seconds       map[string][]float64
-	Alarms        [][]string // what was named in clean labs: network, path, question, causes
-	Stays, Failed [][]string // fixes that fixed nothing, and trials and questions without an answer
+	scores        map[string]*score
+	Total         score
+	First, Others score             // of the first wordings, and of all others
+	Clean         score             // of clean labs: First counts those that named nothing
+	Verbs         map[string]*score // of the verbs that were asked
+	claims        map[string]int    // verdicts that named a cause first, clean labs included
+	mends, fixes  map[string]int    // injections whose symptom ended with the fix, and whose fix was carried out, by cause; "" of all
+	Alarms        [][]string        // what was named in clean labs: network, path, question, causes
+	Stays, Failed [][]string        // fixes that fixed nothing, and trials and questions without an answer
 }
 
 // count adds up the trials.
 func (p page) count() *scoreboard {
-	b := &scoreboard{scores: map[string]score{}, claims: map[string]int{}, mends: map[string]int{}, fixes: map[string]int{}, seconds: map[string][]float64{}}
+	b := &scoreboard{scores: map[string]*score{}, Verbs: map[string]*score{}, claims: map[string]int{}, mends: map[string]int{}, fixes: map[string]int{}}
+	of := func(all map[string]*score, name string) *score {
+		if all[name] == nil {
+			all[name] = &score{}
+		}
+		return all[name]
+	}
 	for _, t := range p.Trials {
-		if t.Mended != "" {
-			b.fixes[t.Cause]++
-		}
-		if t.Mended == mended {
-			b.mends[t.Cause]++
-		} else if why, stays := strings.CutPrefix(t.Mended, notMended+": "); stays {
-			b.Stays = append(b.Stays, []string{t.name(), t.Network, harness.Line(why)})
-		}
+		b.addMended(t)
 		if t.Error != "" {
 			b.Failed = append(b.Failed, []string{t.name(), t.Network, "", harness.Line(t.Error)})
 		}
 		for _, v := range t.Verdicts {
 			verb, _, _ := strings.Cut(strings.TrimPrefix(v.Asked, "tare "), " ")
-			b.seconds[verb] = append(b.seconds[verb], v.Seconds)
+			of(b.Verbs, verb).add(t.Cause, v)
 			if v.Error != "" {
 				b.Failed = append(b.Failed, []string{t.name(), t.Network, "`" + v.Asked + "`", harness.Line(v.Error)})
 			}
@@ -100,21 +112,44 @@ func (p page) count() *scoreboard {
 				continue
 			}
 			b.claims[v.first()]++
-			s := b.scores[t.Cause]
-			s.add(t.Cause, v)
-			b.scores[t.Cause] = s
-			b.total.add(t.Cause, v)
-			b.byWording[min(1, p.wordingIndex(t))].add(t.Cause, v)
+			wordings := &b.Others
+			if p.firstWording(t) {
+				wordings = &b.First
+			}
+			for _, s := range []*score{of(b.scores, t.Cause), &b.Total, wordings} {
+				s.add(t.Cause, v)
+			}
 		}
 	}
 	return b
+}
+
+// addMended counts what carrying out a fix did.
+func (b *scoreboard) addMended(t trial) {
+	why, stays := strings.CutPrefix(t.Mended, notMended+": ")
+	if stays {
+		b.Stays = append(b.Stays, []string{t.name(), t.Network, harness.Line(why)})
+	}
+	for _, of := range []string{t.Cause, ""} {
+		if t.Mended != "" {
+			b.fixes[of]++
+		}
+		if t.Mended == mended {
+			b.mends[of]++
+		}
+	}
+}
+
+// Mended is how many fixes of a cause fixed it; of none: of all.
+func (b *scoreboard) Mended(cause string) string {
+	return harness.Share(b.mends[cause], b.fixes[cause])
 }
 
 // addClean counts a verdict on a clean lab. What the network costs of itself
 // may be named there.
 func (b *scoreboard) addClean(t trial, v verdict) {
 	v.Found = slices.DeleteFunc(slices.Clone(v.Found), func(id string) bool { return slices.Contains(ownCosts(t.Network), id) })
-	b.clean.add("", v)
+	b.Clean.add("", v)
 	if len(v.Found) > 0 {
 		b.claims[v.first()]++
 		b.Alarms = append(b.Alarms, []string{t.Network, t.Path, "`" + v.Asked + "`", strings.Join(v.Found, ", ")})
@@ -126,8 +161,8 @@ func (s *score) add(expected string, v verdict) {
 	if s.named == nil {
 		s.named = map[string]int{}
 	}
-	s.asked++
-	s.seconds = append(s.seconds, v.Seconds)
+	s.Asked++
+	s.Seconds = append(s.Seconds, v.Seconds)
 	switch {
 	case v.Error != "":
 		s.named[noAnswer]++
@@ -138,64 +173,30 @@ func (s *score) add(expected string, v verdict) {
 		s.named[v.first()]++
 	}
 	if v.first() == expected {
-		s.first++
+		s.First++
 	}
 	if slices.Contains(v.Found, expected) {
-		s.found++
+		s.Found++
 	}
 }
 
-// wordingIndex is the place of a trial's wording among its cause's.
-func (p page) wordingIndex(t trial) int {
-	n := slices.IndexFunc(p.Causes, func(c cause) bool { return c.ID == t.Cause })
-	return slices.IndexFunc(p.Causes[n].Wordings, func(w wording) bool { return w.Name == t.Wording })
+// firstWording reports whether a trial's wording is the first of its cause's.
+func (p page) firstWording(t trial) bool {
+	c, _ := result.First(p.Causes, func(c cause) bool { return c.ID == t.Cause })
+	return c.Wordings[0].Name == t.Wording
 }
 
-// Summary has a row for each share, and what is wanted of it.
-func (b *scoreboard) Summary() [][]string {
-	sum := func(counts map[string]int) (all int) {
-		for _, n := range counts {
-			all += n
-		}
-		return all
-	}
-	rows := [][]string{
-		{"named first, of all verdicts on injections", harness.Share(b.total.first, b.total.asked), "95 %"},
-		{"named at all", harness.Share(b.total.found, b.total.asked), ""},
-		{"named first, first variants", harness.Share(b.byWording[0].first, b.byWording[0].asked), ""},
-		{"named first, the other variants, which were examined only where they had been missed", harness.Share(b.byWording[1].first, b.byWording[1].asked), ""},
-		{"no false finding on a clean lab, apart from what its network costs by itself", b.Clean(), "98 %"},
-		{"fixed by the fix as printed, of those whose fix can be carried out", harness.Share(sum(b.mends), sum(b.fixes)), ""},
-	}
-	for _, verb := range []string{doctorVerb, runVerb} {
-		if took := b.seconds[verb]; len(took) > 0 {
-			rows = append(rows, []string{"time to verdict of `tare " + verb + "`: median, maximum", fmt.Sprintf("%.1f s, %.1f s", stats.Median(took), slices.Max(took)), ""})
-		}
-	}
-	return rows
+// Of is the score of a cause; nil: it was not injected.
+func (b *scoreboard) Of(c cause) *score { return b.scores[c.ID] }
+
+// Precision is how many of the verdicts that named a cause first were right.
+func (b *scoreboard) Precision(c cause) string {
+	return harness.Share(b.scores[c.ID].First, b.claims[c.ID])
 }
 
-// Clean is how many verdicts on clean labs named nothing.
-func (b *scoreboard) Clean() string { return harness.Share(b.clean.first, b.clean.asked) }
-
-// Row is that of a cause; nil: it was not injected.
-func (b *scoreboard) Row(c cause) []string {
-	s := b.scores[c.ID]
-	switch {
-	case c.NotHere != "":
-		return []string{"`" + c.ID + "`", "not here", "", "", "", c.NotHere, "", ""}
-	case s.asked == 0:
-		return nil
-	}
-	return []string{
-		"`" + c.ID + "`", fmt.Sprint(s.asked), harness.Share(s.first, s.asked), harness.Share(s.found, s.asked), harness.Share(s.first, b.claims[c.ID]),
-		s.instead(c.ID), harness.Share(b.mends[c.ID], b.fixes[c.ID]), fmt.Sprintf("%.1f s", stats.Median(s.seconds)),
-	}
-}
-
-// instead lists what was named first in place of the cause, the most frequent
+// Instead lists what was named first in place of the cause, the most frequent
 // first.
-func (s score) instead(cause string) string {
+func (s score) Instead(cause string) string {
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(s.named)), func(id string) bool { return id == cause })
 	slices.SortStableFunc(others, func(a, b string) int { return s.named[b] - s.named[a] })
 	for n, id := range others {
@@ -216,7 +217,7 @@ func (b *scoreboard) Matrix(causes []cause) [][]string {
 	var columns []string
 	head := []string{"", "injected"}
 	for n, id := range append(slices.Clone(ids), silence, noAnswer) {
-		if !slices.ContainsFunc(ids, func(row string) bool { return b.scores[row].named[id] > 0 }) {
+		if !slices.ContainsFunc(ids, func(row string) bool { return b.scores[row] != nil && b.scores[row].named[id] > 0 }) {
 			continue
 		}
 		columns = append(columns, id)
@@ -227,7 +228,7 @@ func (b *scoreboard) Matrix(causes []cause) [][]string {
 	}
 	rows := [][]string{head}
 	for n, id := range ids {
-		if b.scores[id].asked == 0 {
+		if b.scores[id] == nil {
 			continue
 		}
 		row := []string{fmt.Sprint(n + 1), "`" + id + "`"}

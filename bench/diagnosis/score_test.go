@@ -31,22 +31,22 @@ func TestScore(t *testing.T) {
 	p := page{options: options{output: file}, Causes: listed(t).Causes, Trials: trials}
 	board := p.count()
 	got := board.scores["rp-filter"]
-	if got.asked != 4 || got.first != 1 || got.found != 2 {
-		t.Errorf("rp-filter: %d verdicts, %d first, %d found; want 4, 1, 2", got.asked, got.first, got.found)
+	if got.Asked != 4 || got.First != 1 || got.Found != 2 {
+		t.Errorf("rp-filter: %d verdicts, %d first, %d found; want 4, 1, 2", got.Asked, got.First, got.Found)
 	}
 	if board.claims["rp-filter"] != 2 || board.claims["forward-drop"] != 1 {
 		t.Errorf("claims %v: want rp-filter twice, once of them on a clean lab, and forward-drop once", board.claims)
 	}
-	labtest.Equal(t, "verdicts on clean labs", board.clean.asked, 3)
-	labtest.Equal(t, "verdicts without a finding on clean labs", board.clean.first, 2)
+	labtest.Equal(t, "verdicts on clean labs", board.Clean.Asked, 3)
+	labtest.Equal(t, "verdicts without a finding on clean labs", board.Clean.First, 2)
 	if len(board.Alarms) != 1 || board.Alarms[0][3] != "rp-filter" {
 		t.Errorf("alarms %+v, want one of rp-filter", board.Alarms)
 	}
-	first, other := board.byWording[0], board.byWording[1]
-	labtest.Equal(t, "verdicts on the first wording", first.asked, 2)
-	labtest.Equal(t, "named first, of the first wording", first.first, 1)
-	labtest.Equal(t, "verdicts on the other wording", other.asked, 2)
-	labtest.Equal(t, "named first, of the other wording", other.first, 0)
+	first, other := board.First, board.Others
+	labtest.Equal(t, "verdicts on the first wording", first.Asked, 2)
+	labtest.Equal(t, "named first, of the first wording", first.First, 1)
+	labtest.Equal(t, "verdicts on the other wording", other.Asked, 2)
+	labtest.Equal(t, "named first, of the other wording", other.First, 0)
 	if err := p.write(); err != nil {
 		t.Fatal(err)
 	}

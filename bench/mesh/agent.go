@@ -2,16 +2,18 @@ package mesh
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"tare/agent"
-	"tare/result"
 	"tare/test/meshtest"
 	"tare/workload"
 )
@@ -49,8 +51,14 @@ func nodeAt(address netip.AddrPort) int {
 
 // world is one that agents may ask at the same time.
 type world struct {
-	mu sync.Mutex
-	of *meshtest.World
+	mu      sync.Mutex
+	of      *meshtest.World
+	tallies [2]workload.Tally // of every agent
+}
+
+func newWorld(of *meshtest.World) (*world, error) {
+	w := &world{of: of}
+	return w, json.Unmarshal(talliesText, &w.tallies)
 }
 
 func (w *world) goodput(client, server int, dense bool) float64 {
@@ -81,14 +89,14 @@ func serve(node int, w *world, in io.Reader, out io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("read address of order: %w", err)
 		}
-		a := answer{ID: o.ID, Tally: tallyOf(0)}
+		a := answer{ID: o.ID, Tally: &w.tallies[0]}
 		switch o.Do {
 		case "serve":
 			if err := stream.Write(answer{ID: o.ID, Listening: o.Job.Address}); err != nil {
 				return err
 			}
 		case "send":
-			a.Tally = tallyOf(w.goodput(node, nodeAt(address), address.Port() == densePort))
+			a.Tally = with(w.tallies[1], w.goodput(node, nodeAt(address), address.Port() == densePort))
 		}
 		if err := stream.Write(a); err != nil {
 			return err
@@ -104,42 +112,18 @@ func run() workload.Run {
 	}
 }
 
-// cpus is how many each simulated node has: its tally counts the time of each.
-const cpus = 16
+// tallies are as long as those of the ends of tcp_stream: of the one that does not measure, and of the other
+// without its throughput. A node has 16 CPUs.
+//
+//go:embed tallies.json
+var talliesText []byte
 
-// tallyOf is as long as that of one end of tcp_stream; zero: of the end that does not measure.
-func tallyOf(goodput float64) *workload.Tally {
-	t := &workload.Tally{
-		Counters: map[string]float64{}, CC: "cubic",
-		CPU: &workload.CPU{Busy: 1.234567, Steal: 0.012345, Over: 1.100234, Each: map[string]float64{}},
-		Readings: []result.Reading{
-			{Source: "/proc/self/task/*/schedstat", Counts: map[string]float64{"run_time": 0.912345, "run_delay": 0.001234, "timeslices": 1234}},
-			{Source: "/proc/self/task/*/sched", Counts: map[string]float64{"migrations": 12, "voluntary_switches": 1234, "involuntary_switches": 56}},
-		},
-	}
-	for n := range cpus {
-		for _, what := range []string{"busy", "softirq", "steal", "idle"} {
-			t.CPU.Each[fmt.Sprintf("cpu%d.%s", n, what)] = 0.123456
-		}
-	}
-	names := []string{"skb_bytes", "thread_busy"}
-	if goodput > 0 {
-		t.Metrics = map[string]float64{"throughput": goodput, "throughput_min": goodput, "throughput_max": goodput, "throughput_cv": 0.0123456, "retransmits": 12}
-		t.Series = map[string][]float64{}
-		for range 10 {
-			t.Series["throughput"] = append(t.Series["throughput"], goodput)
-			t.Series["time"] = append(t.Series["time"], 0.123456789)
-		}
-		t.Window, t.Work = 1000123456, goodput/1e9
-		names = []string{
-			"busy", "rwnd_limited", "sndbuf_limited", "timeouts", "duplicates", "reorderings", "cwnd", "pacing_rate", "app_limited", "mss", "path_mtu",
-			"rtt", "rtt_min",
-		}
-	}
-	for _, name := range names {
-		t.Counters[name] = 1234.56789
-	}
-	return t
+// with is the tally of the end that measures.
+func with(t workload.Tally, goodput float64) *workload.Tally {
+	t.Metrics = map[string]float64{"throughput": goodput, "throughput_min": goodput, "throughput_max": goodput, "throughput_cv": 0.0123456, "retransmits": 12}
+	t.Series = map[string][]float64{"throughput": slices.Repeat([]float64{goodput}, 10), "time": slices.Repeat([]float64{0.123456789}, 10)}
+	t.Work = goodput / 1e9
+	return &t
 }
 
 // countedWriter and countedReader count the bytes of streams.

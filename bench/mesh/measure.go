@@ -85,7 +85,11 @@ func worldOf(nodes int, slow float64, seed uint64) *meshtest.World {
 
 // mesh measures a mesh in a world.
 func (f *figures) mesh(ctx context.Context, of *meshtest.World, seed uint64) (err error) {
-	agents, err := open(ctx, f.Nodes, &world{of: of})
+	w, err := newWorld(of)
+	if err != nil {
+		return err
+	}
+	agents, err := open(ctx, f.Nodes, w)
 	if err != nil {
 		return err
 	}

@@ -16,10 +16,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
-	"tare/agent"
 	"tare/bench/harness"
 	"tare/catalog"
 	"tare/result"
@@ -73,17 +73,14 @@ func Run(ctx context.Context, args []string) error {
 
 const usualNetwork = "veth"
 
-// aloneVerb is how the lab starts this program as an end of tare's own that is no agent.
-const aloneVerb = "alone"
+// engineVerb is how the lab starts this program as an end of tare's engine.
+const engineVerb = "engine"
 
 // Verbs are what the lab starts this program as, by its first argument.
 func Verbs() map[string]func(arguments []string) error {
 	return map[string]func([]string) error{
 		site.KeeperVerb: func([]string) error { return site.Keep() },
-		aloneVerb:       beAlone,
-		agent.Verb: func([]string) error {
-			return agent.Serve(context.Background(), os.Stdin, os.Stdout, "peers")
-		},
+		engineVerb:      runEngine,
 	}
 }
 
@@ -112,18 +109,34 @@ func (p page) Command() string {
 	return text
 }
 
-// Versions are those of the programs that ran.
-func (p page) Versions() (seen []string) {
+// programs are those that ran.
+func (p page) programs() (all []workload.Program) {
 	for _, out := range p.Outcomes {
 		for _, sub := range out.subjects {
 			for _, program := range sub.programs() {
-				if _, err := program.Find(); err == nil {
-					seen = result.AddOnce(seen, program.Name+" "+version(context.Background(), program))
+				if _, err := program.Find(); err == nil && !slices.ContainsFunc(all, func(w workload.Program) bool { return w.Name == program.Name }) {
+					all = append(all, program)
 				}
 			}
 		}
 	}
-	return seen
+	return all
+}
+
+// Versions are theirs.
+func (p page) Versions() (all []string) {
+	for _, program := range p.programs() {
+		all = append(all, program.Name+" "+version(context.Background(), program))
+	}
+	return all
+}
+
+// Nginx is what nginx reads, where it ran.
+func (p page) Nginx() string {
+	if slices.ContainsFunc(p.programs(), func(w workload.Program) bool { return w.Name == "nginx" }) {
+		return nginxConfiguration
+	}
+	return ""
 }
 
 // version is what the program prints as its version, or else its package's.
@@ -142,35 +155,8 @@ func version(ctx context.Context, p workload.Program) string {
 	return string(out)
 }
 
-// Nginx is what nginx reads, where it ran.
-func (p page) Nginx() string {
-	for _, out := range p.Outcomes {
-		for _, sub := range out.subjects {
-			for _, program := range sub.programs() {
-				if program.Name == "nginx" {
-					return nginxConfiguration
-				}
-			}
-		}
-	}
-	return ""
-}
-
 // patience is what a run may take beyond its windows.
 const patience = 20 * time.Second
-
-// subject is what takes its turn: tare in one mode, or another tool.
-type subject interface {
-	about() label
-	programs() []workload.Program // that it needs, other than this one
-	measure(ctx context.Context, s *stage) (values, error)
-}
-
-// label is a subject's name, and the commands that it is called with at a stage.
-type label struct {
-	name     string
-	commands func(s *stage) []string
-}
 
 // takeTurns measures every row at each of its placements. Interrupted, it returns
 // what it has.
@@ -207,14 +193,14 @@ func takeTurns(ctx context.Context, chosen []row, o options) (outcomes []*outcom
 func (out *outcome) take(ctx context.Context, s *stage, pairs int) error {
 	var turns []harness.Turn
 	for _, sub := range out.subjects {
-		of := sub.about()
+		name := sub.name()
 		if !out.installed(sub.programs()) {
 			continue
 		}
-		for _, line := range of.commands(s) {
+		for _, line := range sub.commands(s) {
 			out.Commands = result.AddOnce(out.Commands, line)
 		}
-		turns = append(turns, harness.Turn{Name: of.name, Take: func(ctx context.Context, block int) error {
+		turns = append(turns, harness.Turn{Name: name, Take: func(ctx context.Context, block int) error {
 			if len(out.Blocks) == block {
 				out.Blocks = append(out.Blocks, map[string]values{})
 			}
@@ -222,11 +208,11 @@ func (out *outcome) take(ctx context.Context, s *stage, pairs int) error {
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
-				fmt.Fprintf(os.Stderr, "%s, %s: %s: %v\n", out.Name, out.Placement, of.name, err)
-				out.failed[of.name]++
-				out.failure[of.name] = err.Error()
+				fmt.Fprintf(os.Stderr, "%s, %s: %s: %v\n", out.Name, out.Placement, name, err)
+				out.failed[name]++
+				out.failure[name] = err.Error()
 			default:
-				out.Blocks[block][of.name] = v
+				out.Blocks[block][name] = v
 			}
 			return nil
 		}})

@@ -100,7 +100,7 @@ func TestDeepShortRun(t *testing.T) {
 
 func TestRowsAreSound(t *testing.T) {
 	for _, r := range listed(t).Rows {
-		labels := result.Names(r.subjects, func(s subject) string { return s.about().name })
+		labels := result.Names(r.subjects, func(s subject) string { return s.name() })
 		if slices.Sort(labels); len(slices.Compact(slices.Clone(labels))) != len(labels) {
 			t.Errorf("%s: two runs have one name: %v", r.Name, labels)
 		}
@@ -113,7 +113,7 @@ func TestRowsAreSound(t *testing.T) {
 		for _, sub := range r.subjects {
 			for _, p := range sub.programs() {
 				if p.Name == "" || p.Get == "" {
-					t.Errorf("%s: %s needs a program that is not listed", r.Name, sub.about().name)
+					t.Errorf("%s: %s needs a program that is not listed", r.Name, sub.name())
 				}
 			}
 		}
@@ -169,8 +169,8 @@ func TestJudge(t *testing.T) {
 // TestBestPeerByItsMedian: one lucky run makes no best peer, a tool that failed
 // in a block is compared in the others, and one that never ran is not.
 func TestBestPeerByItsMedian(t *testing.T) {
-	named := func(name string) peer { return peer{program: workload.Program{Name: name}} }
-	out := outcome{row: row{subjects: []subject{engine{Mode: "mode"}, named("lucky"), named("steady"), named("absent")}}}
+	named := func(name string) subject { return subject{program: workload.Program{Name: name}} }
+	out := outcome{row: row{subjects: []subject{{way: "mode"}, named("lucky"), named("steady"), named("absent")}}}
 	for n := range 8 {
 		block := map[string]values{
 			"tare mode": {"throughput": 220}, "lucky": {"throughput": 100}, "steady": {"throughput": 110},

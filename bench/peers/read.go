@@ -28,6 +28,9 @@ type reading struct {
 }
 
 func (r reading) values(out printed) (values, error) {
+	if r.Take == "ours" {
+		return ofEngine(out)
+	}
 	text := out.client
 	if r.End == "server" {
 		text = out.server

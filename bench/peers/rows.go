@@ -29,6 +29,7 @@ type server struct {
 	Port    int  // where it listens for the client
 	Once    bool // it ends by itself after one client
 	Call    string
+	argv    []string
 	program workload.Program
 }
 
@@ -86,35 +87,36 @@ func readData() (data, error) {
 		d.Programs[name] = p
 	}
 	for name, s := range d.Servers {
-		s.program = d.Programs[s.Program]
+		s.program, s.argv = d.Programs[s.Program], strings.Fields(s.Call)
 		d.Servers[name] = s
 	}
 	for n := range d.Rows {
 		r := &d.Rows[n]
 		for _, e := range r.Ours {
-			e.server = d.Servers[e.Server]
-			r.subjects = append(r.subjects, e)
+			sub, err := e.subject(d.Servers[e.Server])
+			if err != nil {
+				return d, err
+			}
+			r.subjects = append(r.subjects, sub)
 		}
 		for _, c := range r.Peers {
 			peers, err := d.peersOf(c)
 			if err != nil {
 				return d, fmt.Errorf("read row %s of peers.yaml: %w", r.Name, err)
 			}
-			for _, p := range peers {
-				r.subjects = append(r.subjects, p)
-			}
+			r.subjects = append(r.subjects, peers...)
 		}
 	}
 	return d, nil
 }
 
 // peersOf are the subjects of a tool in a row.
-func (d data) peersOf(c called) (all []peer, err error) {
+func (d data) peersOf(c called) (all []subject, err error) {
 	t, known := d.Tools[c.Tool]
 	if !known {
 		return nil, fmt.Errorf("tool %q: unknown", c.Tool)
 	}
-	p := peer{program: d.Programs[t.Program], server: d.Servers[t.Server], lead: t.Lead, way: t.Way, read: t.Read}
+	p := subject{program: d.Programs[t.Program], server: d.Servers[t.Server], lead: t.Lead, way: t.Way, read: t.Read}
 	for word := range strings.FieldsSeq(t.Call) {
 		if word == "MORE" {
 			p.argv = append(p.argv, c.More...)
@@ -123,7 +125,7 @@ func (d data) peersOf(c called) (all []peer, err error) {
 		p.argv = append(p.argv, word)
 	}
 	if len(c.Writes) == 0 {
-		return []peer{p}, nil
+		return []subject{p}, nil
 	}
 	for _, write := range c.Writes {
 		sized := p

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"tare/agent"
 	"tare/catalog"
 	"tare/lab"
 	"tare/site"
@@ -37,11 +36,6 @@ const congestion = "cubic"
 // end is one end of the path: where it is and the CPU it is bound to.
 type end struct{ at, cpu string }
 
-// bound is a command bound to that CPU.
-func (e end) bound(argv []string) []string {
-	return append([]string{"taskset", "-c", e.cpu}, argv...)
-}
-
 // stage is a lab with two ends in it.
 type stage struct {
 	placement      string
@@ -50,7 +44,6 @@ type stage struct {
 	client, server end
 	addr           netip.Addr // of the server
 	folder         string     // for what servers read, and what ends print
-	agents         map[end]*agent.Handle
 }
 
 // openStage builds a lab with the path that the options name.
@@ -66,7 +59,7 @@ func openStage(ctx context.Context, o options, placement string) (_ *stage, err 
 		}
 		cpus[1] = fmt.Sprint(usable[1])
 	}
-	s := &stage{placement: placement, window: o.Window, agents: map[end]*agent.Handle{}}
+	s := &stage{placement: placement, window: o.Window}
 	if s.folder, err = os.MkdirTemp("", "tare-peers-"); err != nil {
 		return nil, err
 	}
@@ -87,6 +80,8 @@ func openStage(ctx context.Context, o options, placement string) (_ *stage, err 
 //
 //go:embed nginx.conf
 var nginxConfiguration string
+
+const nginxPort = 8080
 
 // build sets up the network and finds the ends. A host that holds both has both
 // CPUs; hosts apart have those of their end, and receive there.
@@ -122,18 +117,15 @@ func (s *stage) build(ctx context.Context, o options, cpus [2]string) error {
 
 // close ends all that runs and removes the lab.
 func (s *stage) close() error {
-	var errs []error
-	for _, h := range s.agents {
-		errs = append(errs, h.Close())
-	}
-	return errors.Join(append(errs, s.lab.Close(), os.RemoveAll(s.folder))...)
+	return errors.Join(s.lab.Close(), os.RemoveAll(s.folder))
 }
 
 // fill puts a run in the place of the words in capitals: SECONDS is the window in whole seconds,
 // rounded up, for tools that take no others.
 func (s *stage) fill(folder string, argv ...string) []string {
 	in := strings.NewReplacer(
-		"ADDRESS", s.addr.String(), "FOLDER", folder, "URL", fmt.Sprintf("http://%s:8080/", s.addr), "WINDOW", s.window.String(),
+		"ADDRESS", s.addr.String(), "FOLDER", folder, "URL", fmt.Sprintf("http://%s:%d/", s.addr, nginxPort), "WINDOW", s.window.String(),
+		"PLACEMENT", s.placement,
 		"SECONDS", strconv.Itoa(int((s.window+time.Second-1)/time.Second)),
 		"FRACTION", strconv.FormatFloat(s.window.Seconds(), 'f', -1, 64),
 	)
@@ -151,11 +143,11 @@ const (
 
 // process is a command at one end of a stage.
 type process struct {
-	name        string
-	interrupt   context.CancelFunc
-	done        chan struct{} // closed when it has ended
-	err         error         // valid then: it did not run, or its exit status
-	out, errors []byte        // valid then: what it printed
+	name      string
+	interrupt context.CancelFunc
+	done      chan struct{} // closed when it has ended
+	err       error         // valid then: it did not run, or its exit status
+	out       []byte        // valid then: what it printed on standard output
 }
 
 // start starts a command. What it prints goes to files, which a daemon that lives on can't keep from
@@ -174,17 +166,15 @@ func (s *stage) start(ctx context.Context, at end, argv []string) (*process, err
 	go func() {
 		defer close(p.done)
 		defer interrupt()
-		status, err := s.lab.Exec(ctx, at.at, at.bound(argv), files...)
-		errs := []error{err}
-		for n, into := range []*[]byte{nil, &p.out, &p.errors} {
-			if into != nil {
-				*into, err = os.ReadFile(files[n].Name())
-			}
-			errs = append(errs, err, files[n].Close(), os.Remove(files[n].Name()))
+		status, err := s.lab.Exec(ctx, at.at, append([]string{"taskset", "-c", at.cpu}, argv...), files...)
+		errs, texts := []error{err}, make([][]byte, len(files))
+		for n, file := range files {
+			texts[n], err = os.ReadFile(file.Name())
+			errs = append(errs, err, file.Close(), os.Remove(file.Name()))
 		}
-		p.err = errors.Join(errs...)
+		p.out, p.err = texts[1], errors.Join(errs...)
 		if p.err == nil && status != 0 {
-			p.err = fmt.Errorf("%s: exit status %d: %s", p.name, status, bytes.TrimSpace(append(p.errors, p.out...)))
+			p.err = fmt.Errorf("%s: exit status %d: %s", p.name, status, bytes.TrimSpace(append(texts[2], p.out...)))
 		}
 	}()
 	return p, nil
@@ -200,46 +190,40 @@ func (s *stage) run(ctx context.Context, at end, argv []string) (out []byte, err
 	return p.out, p.err
 }
 
-// stop gives a server some time to end by itself, and then interrupts it. Its
-// exit status does not matter.
+// stop gives a server some time to end by itself, and then interrupts it. Its exit status does not
+// matter.
 func (p *process) stop(grace time.Duration) error {
-	select {
-	case <-p.done:
-		return nil
-	case <-time.After(grace):
+	for _, wait := range []time.Duration{grace, endWait} {
+		select {
+		case <-p.done:
+			return nil
+		case <-time.After(wait):
+			p.interrupt()
+		}
 	}
-	p.interrupt()
-	select {
-	case <-p.done:
-		return nil
-	case <-time.After(endWait):
-		return fmt.Errorf("%s did not end when it was interrupted", p.name)
-	}
+	return fmt.Errorf("%s did not end when it was interrupted", p.name)
 }
 
 // serve starts a server and waits until it listens.
-func (s *stage) serve(ctx context.Context, of server, argv []string) (*process, error) {
-	p, err := s.start(ctx, s.server, argv)
+func (s *stage) serve(ctx context.Context, of server) (*process, error) {
+	p, err := s.start(ctx, s.server, s.fill(s.folder, of.argv...))
 	if err != nil {
 		return nil, err
 	}
 	for deadline := time.Now().Add(listenWait); ; {
 		found, err := s.run(ctx, s.server, []string{"ss", "-Hlntu", "sport", "=", ":" + strconv.Itoa(of.Port)})
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("look for listeners: %w", err), p.stop(0))
-		}
-		if len(bytes.TrimSpace(found)) > 0 {
+		if err == nil && len(bytes.TrimSpace(found)) > 0 {
 			return p, nil
 		}
+		ended := false
 		select {
-		case <-p.done: // one that serves in the background ends well
-			if p.err != nil {
-				return nil, p.err
-			}
+		case <-p.done:
+			ended = p.err != nil // one that serves in the background ends well
 		default:
 		}
-		if time.Now().After(deadline) {
-			return nil, errors.Join(fmt.Errorf("%s does not listen on port %d", p.name, of.Port), p.stop(0), p.err)
+		if err != nil || ended || time.Now().After(deadline) {
+			stopped := p.stop(0)
+			return nil, errors.Join(fmt.Errorf("%s does not listen on port %d", p.name, of.Port), err, stopped, p.err)
 		}
 	}
 }

@@ -3,8 +3,6 @@ package peers
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,283 +12,212 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
-	"tare/agent"
 	"tare/bench/harness"
 	"tare/network"
 	"tare/traffic"
 	"tare/workload"
 )
 
-// peer is another tool, called in one way.
-type peer struct {
-	program workload.Program
+// subject is what takes its turn: tare in one mode, or another tool, called in one way.
+type subject struct {
+	program workload.Program // empty: this one
 	server  server
 	lead    time.Duration
-	way     string
+	way     string // distinguishes the subjects of one program in a row
+	asked   string // of tare: what the page shows in place of the calls
 	argv    []string
 	read    reading
 }
 
-func (p peer) about() label {
-	return label{strings.TrimSpace(p.program.Name + " " + p.way), func(s *stage) []string {
-		return []string{p.server.typed(s), "client$ " + typed(s.client.bound(s.fill("FOLDER", p.argv...)))}
-	}}
+func (s subject) name() string {
+	return strings.TrimSpace(cmp.Or(s.program.Name, "tare") + " " + s.way)
 }
 
-// typed is how the server is started, as a person types it.
-func (v server) typed(s *stage) string {
-	return "server$ " + typed(s.server.bound(v.argv(s, "FOLDER")))
+// ours is the name of tare's run of a way.
+func ours(way string) string { return subject{way: way}.name() }
+
+// programs are those that it needs, other than this one.
+func (s subject) programs() (all []workload.Program) {
+	for _, p := range []workload.Program{s.program, s.server.program} {
+		if p.Name != "" {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
-func (v server) argv(s *stage, folder string) []string {
-	return s.fill(folder, strings.Fields(v.Call)...)
+// commands are those that it is called with at a stage, as a person types them.
+func (s subject) commands(at *stage) (all []string) {
+	typed := func(side string, where end, argv []string) {
+		line := side + "$ taskset -c " + where.cpu
+		for _, word := range at.fill("FOLDER", argv...) {
+			if strings.ContainsAny(word, " ;*?&") {
+				word = "'" + word + "'"
+			}
+			line += " " + word
+		}
+		all = append(all, line)
+	}
+	if s.asked != "" {
+		all = append(all, s.asked)
+	}
+	if s.server.Program != "" {
+		typed("server", at.server, s.server.argv)
+	}
+	if s.asked == "" {
+		typed("client", at.client, s.argv)
+	}
+	return all
 }
-
-func (p peer) programs() []workload.Program { return []workload.Program{p.program, p.server.program} }
 
 // measure starts the server, runs the client and reads what they printed.
-func (p peer) measure(ctx context.Context, s *stage) (values, error) {
-	out, cores, err := s.both(ctx, p.server, p.server.argv(s, s.folder), p.lead, s.fill(s.folder, p.argv...))
+func (s subject) measure(ctx context.Context, at *stage) (values, error) {
+	serving, err := at.serve(ctx, s.server)
 	if err != nil {
 		return nil, err
 	}
-	v, err := p.read.values(out)
+	var out printed
+	cores, err := harness.Metered(s.lead, at.window, func() (err error) {
+		out.client, err = at.run(ctx, at.client, at.fill(at.folder, s.argv...))
+		return err
+	})
+	grace := time.Duration(0)
+	if s.server.Once && err == nil {
+		grace = endWait
+	}
+	if err := errors.Join(err, serving.stop(grace)); err != nil {
+		return nil, err
+	}
+	out.server = serving.out
+	v, err := s.read.values(out)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w in %q", p.about().name, err, out)
+		return nil, fmt.Errorf("read %s: %w in %q", s.name(), err, out)
 	}
 	v["cores"] = cores
 	return v, nil
 }
 
-// both runs a server and a client, whose CPU time is metered.
-func (s *stage) both(ctx context.Context, of server, serve []string, lead time.Duration, call []string) (out printed, cores float64, err error) {
-	serving, err := s.serve(ctx, of, serve)
-	if err != nil {
-		return out, 0, err
-	}
-	cores, err = harness.Metered(lead, s.window, func() (err error) {
-		out.client, err = s.run(ctx, s.client, call)
-		return err
-	})
-	grace := time.Duration(0)
-	if of.Once && err == nil {
-		grace = endWait
-	}
-	err = errors.Join(err, serving.stop(grace))
-	out.server = serving.out
-	return out, cores, err
-}
-
-// typed is a command as a person types it.
-func typed(argv []string) string {
-	words := make([]string, len(argv))
-	for n, word := range argv {
-		words[n] = word
-		if strings.ContainsAny(word, " ;*?&") {
-			words[n] = "'" + word + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-// engine is tare itself, in one mode of one workload.
+// engine is tare itself, in one mode of one workload: both ends are processes, as those of the tools.
 type engine struct {
-	Way            string // distinguishes this row's runs; empty: the mode
+	Way            string // empty: the mode
 	Workload, Mode string
 	Flows, Size    int
 	Server         string // whom the client calls; empty: the other end of the engine
-	Alone          bool   // both ends are processes as those of the peers, with histogram and series or without
-	server         server
 }
 
-func (e engine) way() string { return cmp.Or(e.Way, e.Mode) }
-
-func (e engine) programs() []workload.Program {
-	if e.Server == "" {
-		return nil
-	}
-	return []workload.Program{e.server.program}
-}
-
-func (e engine) about() label {
-	return label{ours(e.way()), func(s *stage) []string {
-		text := fmt.Sprintf("tare: workload %s, mode %s, flows %d, size %d", e.Workload, e.Mode, max(e.Flows, 1), e.Size)
-		if e.Alone {
-			text += ", " + e.Way
-		}
-		if e.Server != "" {
-			return []string{text, e.server.typed(s)}
-		}
-		return []string{text}
-	}}
-}
-
-// ours is the name of tare's run of a way.
-func ours(way string) string { return "tare " + way }
-
-// measure does one run between the agents at both ends, or of the client's against the row's server. A
-// quarter of a window warms it up.
-func (e engine) measure(ctx context.Context, s *stage) (values, error) {
-	if e.Alone {
-		return e.measureAlone(ctx, s)
-	}
-	run := workload.Run{
-		Mode: e.Mode, Flows: max(e.Flows, 1), Size: e.Size, Warmup: s.window / 4, Duration: s.window, SharedCPU: s.placement == same,
-	}
-	if s.placement == plain {
-		run.CC = congestion
-	}
-	client, err := s.agent(ctx, s.client)
-	if err != nil {
-		return nil, err
-	}
-	measure, stop, err := e.measuring(ctx, s, client, run)
-	if err != nil {
-		return nil, err
-	}
-	var out agent.Outcome
-	cores, err := harness.Metered(0, s.window, func() (err error) {
-		out, err = measure()
-		return err
-	})
-	if err = errors.Join(err, stop()); err != nil {
-		return nil, err
-	}
-	v := values{"cores": cores}
-	for _, tally := range []workload.Tally{out.Server, out.Client} {
-		maps.Copy(v, tally.Metrics)
-		if kind, _ := workload.Find(e.Workload); kind.TCP && tally.CC != congestion && e.Server == "" {
-			return nil, fmt.Errorf("%s: congestion control %q, not %s", e.about().name, tally.CC, congestion)
-		}
-		if e.Server != "" && len(tally.Warnings) > 0 {
-			return nil, errors.New(strings.Join(tally.Warnings, "; "))
-		}
-	}
-	return v, nil
-}
-
-// measuring is how a run is done, and what ends its server.
-func (e engine) measuring(ctx context.Context, s *stage, client *agent.Handle, run workload.Run) (do func() (agent.Outcome, error), stop func() error, err error) {
-	if e.Server != "" {
-		serving, err := s.serve(ctx, e.server, e.server.argv(s, s.folder))
-		if err != nil {
-			return nil, nil, err
-		}
-		run.Path = "/"
-		at := netip.AddrPortFrom(s.addr, uint16(e.server.Port)).String()
-		return func() (agent.Outcome, error) {
-			return client.Drive(ctx, agent.Job{Workload: e.Workload, Run: run, Address: at})
-		}, func() error { return serving.stop(0) }, nil
-	}
-	server, err := s.agent(ctx, s.server)
-	if err != nil {
-		return nil, nil, err
-	}
-	token := make([]byte, 16)
-	if _, err := rand.Read(token); err != nil {
-		return nil, nil, err
-	}
-	run.Token = hex.EncodeToString(token)
-	at := netip.AddrPortFrom(s.addr, network.Port).String()
-	return func() (agent.Outcome, error) {
-		return agent.Measure(ctx, server, client, e.Workload, run, at, at)
-	}, func() error { return nil }, nil
-}
-
-// agent returns the agent at an end, bound to the end's CPU. It stays for the
-// runs that follow.
-func (s *stage) agent(ctx context.Context, at end) (*agent.Handle, error) {
-	if h, there := s.agents[at]; there && h.Broken() == nil {
-		return h, nil
-	}
-	theirIn, ourIn, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("start agent at %s: %w", at.at, err)
-	}
-	ourOut, theirOut, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start agent at %s: %w", at.at, err), theirIn.Close(), ourIn.Close())
-	}
-	living, kill := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan error, 1)
-	go func() {
-		_, err := s.lab.Exec(living, at.at, at.bound([]string{self(), agent.Verb}), theirIn, theirOut, os.Stderr)
-		ended <- errors.Join(err, theirIn.Close(), theirOut.Close())
-	}()
-	end := sync.OnceValue(func() error {
-		kill()
-		select {
-		case err := <-ended:
-			return errors.Join(err, ourOut.Close())
-		case <-time.After(endWait):
-			return fmt.Errorf("agent at %s did not end when it was interrupted", at.at)
-		}
-	})
-	h, err := agent.Open(ctx, at.at, ourIn, ourOut, end)
-	if err == nil {
-		s.agents[at] = h
-	}
-	return h, err
-}
-
-// self is this program.
-func self() string {
-	path, err := os.Executable()
-	if err != nil {
-		return "/proc/self/exe"
-	}
-	return path
-}
-
-// unrecorded is the way of a closed loop over TCP without its histogram and its series of 100 ms, which
-// no agent can be asked for.
+// unrecorded is the way of tcp_rr without its histogram.
 const unrecorded = "not recording"
 
-// measureAlone runs such a loop, or one with both, between two processes.
-func (e engine) measureAlone(ctx context.Context, s *stage) (v values, err error) {
-	argv := func(role string) []string {
-		return []string{self(), aloneVerb, role, s.addr.String(), s.window.String(), fmt.Sprint(e.Size), e.Way}
+// subject has this program as each end. Its last word is the engine, and those before what depends on
+// the stage.
+func (e engine) subject(of server) (subject, error) {
+	e.Flows = max(e.Flows, 1)
+	asked := fmt.Sprintf("tare: workload %s, mode %s, flows %d, size %d", e.Workload, e.Mode, e.Flows, e.Size)
+	if e.Way != "" {
+		asked += ", " + e.Way
 	}
-	out, cores, err := s.both(ctx, server{Port: network.Port, Once: true}, argv("serve"), 0, argv("call"))
+	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return subject{}, err
 	}
-	v = values{"cores": cores}
-	return v, json.Unmarshal(out.client, &v)
+	text, err := json.Marshal(e)
+	end := func(role string) []string {
+		return []string{self, engineVerb, role, "ADDRESS", "WINDOW", "PLACEMENT", string(text)}
+	}
+	if e.Server == "" {
+		of = server{Port: network.Port, Once: true, argv: end("serve")}
+	}
+	return subject{server: of, way: cmp.Or(e.Way, e.Mode), asked: asked, argv: end("call"), read: reading{Take: "ours"}}, err
 }
 
-// beAlone is an end of such a loop: its role, where the server is, the window, the size and the way. Its
-// token keeps nobody out: nobody else is in the lab. The runtime is set as an agent's: nothing is
-// collected in a window.
-func beAlone(args []string) (err error) {
-	runtime.GOMAXPROCS(traffic.Processors(1))
-	debug.SetGCPercent(-1)
-	var size int
+// runEngine is an end of the engine: its role, where the server is, the window, of which a quarter more
+// warms it up, the placement and the engine. It prints what it measured. The runtime is set as an
+// agent's: nothing is collected in a window.
+func runEngine(args []string) error {
+	var e engine
 	addr, errAddr := netip.ParseAddr(args[1])
 	span, errSpan := time.ParseDuration(args[2])
-	_, errSize := fmt.Sscan(args[3], &size)
-	if err := errors.Join(errAddr, errSpan, errSize); err != nil {
+	if err := errors.Join(errAddr, errSpan, json.Unmarshal([]byte(args[4]), &e)); err != nil {
 		return err
 	}
-	at, loop := netip.AddrPortFrom(addr, network.Port), traffic.RequestResponse{
-		Size: size, Unrecorded: args[4] == unrecorded,
-		Window: traffic.Window{Warmup: span / 4, Duration: span, Interval: 100 * time.Millisecond},
+	runtime.GOMAXPROCS(traffic.Processors(e.Flows))
+	debug.SetGCPercent(-1)
+	run := workload.Run{
+		Token: strings.Repeat("0", 32), // it keeps nobody out: nobody else is in the lab
+		Mode:  e.Mode, Flows: e.Flows, Size: e.Size, Warmup: span / 4, Duration: span, SharedCPU: args[3] == same,
 	}
-	if args[0] == "call" {
-		done, err := traffic.CallTCPRR(context.Background(), at, loop)
-		if err != nil {
-			return err
-		}
-		return json.NewEncoder(os.Stdout).Encode(values{"rate": done.Rate()})
+	if args[3] == plain {
+		run.CC = congestion
+	}
+	at := netip.AddrPortFrom(addr, network.Port)
+	if e.Server != "" {
+		run.Path, at = "/", netip.AddrPortFrom(addr, nginxPort)
+	}
+	v, err := e.run(args[0], run, at)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(v)
+}
+
+// run is what an end measures.
+func (e engine) run(role string, run workload.Run, at netip.AddrPort) (values, error) {
+	ctx := context.Background()
+	if e.Way != "" { // the loop that can be asked to record nothing
+		return recorded(ctx, role, run, at, e.Way != unrecorded)
+	}
+	kind, _ := workload.Find(e.Workload)
+	var tally workload.Tally
+	var err error
+	if role == "serve" {
+		tally, err = kind.Serve(ctx, run, at, func(netip.AddrPort) error { return nil })
+	} else {
+		tally, err = kind.Send(ctx, run, at)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Server != "" && len(tally.Warnings) > 0: // failed requests
+		return nil, errors.New(strings.Join(tally.Warnings, "; "))
+	case e.Server == "" && kind.TCP && tally.CC != congestion:
+		return nil, fmt.Errorf("congestion control %q, not %s", tally.CC, congestion)
+	}
+	return tally.Metrics, nil
+}
+
+// recorded is an end of a closed loop over TCP with its histogram and a series of 100 ms, or without both.
+func recorded(ctx context.Context, role string, run workload.Run, at netip.AddrPort, on bool) (v values, err error) {
+	loop := traffic.RequestResponse{
+		Size: run.Size, Unrecorded: !on,
+		Window: traffic.Window{Warmup: run.Warmup, Duration: run.Duration, Interval: 100 * time.Millisecond},
+	}
+	if role == "call" {
+		done, err := traffic.CallTCPRR(ctx, at, loop)
+		return values{"rate": done.Rate()}, err
 	}
 	l, err := traffic.ListenTCP(at)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	_, err = traffic.ServeTCPRR(context.Background(), l, loop)
-	return err
+	_, err = traffic.ServeTCPRR(ctx, l, loop)
+	return values{}, err
+}
+
+// ofEngine are the values of both ends.
+func ofEngine(out printed) (values, error) {
+	v := values{}
+	for _, text := range [][]byte{out.server, out.client} {
+		var end values
+		if len(text) == 0 {
+			continue // another server
+		}
+		if err := json.Unmarshal(text, &end); err != nil {
+			return nil, err
+		}
+		maps.Copy(v, end)
+	}
+	return v, nil
 }

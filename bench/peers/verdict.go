@@ -84,9 +84,9 @@ func judge(ratio stats.Interval, bound float64, better result.Better) string {
 func (out *outcome) best(q result.Quantity) string {
 	name, top := "", math.NaN()
 	for _, sub := range out.subjects {
-		of := sub.about().name
+		of := sub.name()
 		m := median(out.column(of, q.Name))
-		if _, own := sub.(engine); own || math.IsNaN(m) {
+		if sub.program.Name == "" || math.IsNaN(m) {
 			continue
 		}
 		if name == "" || (q.Better == result.Higher) == (m > top) {
@@ -115,21 +115,24 @@ func median(column []float64) float64 {
 	return stats.Median(slices.DeleteFunc(slices.Clone(column), math.IsNaN))
 }
 
-// Cells are those of a claim in the summary, from the measure to the verdict.
-func (out *outcome) Cells(c claim) []string {
-	st := out.weigh(c)
+// Comparisons are those of the row's claims.
+func (out *outcome) Comparisons() (all []comparison) {
+	for _, c := range out.Claims {
+		all = append(all, out.weigh(c))
+	}
+	return all
+}
+
+// String is a row of the summary, from the measure to the verdict.
+func (c comparison) String() string {
 	bound := ""
-	switch {
-	case c.Bound == 0:
-	case st.quantity.Better == result.Lower:
-		bound = fmt.Sprintf("≤ %.2f", c.Bound)
-	default:
-		bound = fmt.Sprintf("≥ %.2f", c.Bound)
+	if sign := map[bool]string{true: "≤", false: "≥"}[c.quantity.Better == result.Lower]; c.Bound != 0 {
+		bound = fmt.Sprintf("%s %.2f", sign, c.Bound)
 	}
-	return []string{
-		measureName(c.Metric), c.Ours, scaled(st.mine, st.quantity), cmp.Or(st.other, "nobody"), scaled(st.theirs, st.quantity),
-		ratioText(st.ratio), bound, st.verdict,
-	}
+	return strings.Join([]string{
+		measureName(c.Metric), c.Ours, scaled(c.mine, c.quantity), cmp.Or(c.other, "nobody"), scaled(c.theirs, c.quantity),
+		ratioText(c.ratio), bound, c.verdict,
+	}, " | ")
 }
 
 // metrics are those that the row's claims are about, in their order.
@@ -148,7 +151,7 @@ func (out *outcome) Measures() []string {
 // Table has a row for each subject of the row, tare first.
 func (out *outcome) Table() (rows [][]string) {
 	for _, sub := range out.subjects {
-		row := []string{sub.about().name}
+		row := []string{sub.name()}
 		for _, m := range out.metrics() {
 			quantity, _ := result.QuantityOf(m)
 			row = append(row, scaled(median(out.column(row[0], m)), quantity))
@@ -161,7 +164,7 @@ func (out *outcome) Table() (rows [][]string) {
 // Failures are the subjects that failed in some blocks.
 func (out *outcome) Failures() (all []string) {
 	for _, sub := range out.subjects {
-		name := sub.about().name
+		name := sub.name()
 		if n := out.failed[name]; n > 0 {
 			cause, _, _ := strings.Cut(out.failure[name], "\n")
 			all = append(all, fmt.Sprintf("%s failed in %d of %d blocks, the last time: %s", name, n, len(out.Blocks), cause))
