@@ -85,15 +85,11 @@ func worldOf(nodes int, slow float64, seed uint64) *meshtest.World {
 
 // mesh measures a mesh in a world.
 func (f *figures) mesh(ctx context.Context, of *meshtest.World, seed uint64) (err error) {
-	w, err := newWorld(of)
+	agents, err := open(ctx, f.Nodes, of)
 	if err != nil {
 		return err
 	}
-	agents, err := open(ctx, f.Nodes, w)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, agents.close()) }()
+	defer func() { err = errors.Join(err, agents.Close()) }()
 	res := &result.Mesh{Judged: []string{"throughput"}, Margin: margin, Seed: seed}
 	for n, group := range of.Groups {
 		res.Nodes = append(res.Nodes, result.MeshNode{Name: fmt.Sprintf("node-%04d", n), Group: group})
@@ -182,7 +178,7 @@ func windowsOf(pairs []mesh.Pair, round int, dense bool) []mesh.Window {
 
 // dense measures a round all at once, and what that takes.
 func (c *controller) dense(ctx context.Context, windows []mesh.Window) error {
-	begun, moved := time.Now(), c.agents.moved.Load()
+	begun, moved := time.Now(), c.agents.Moved.Load()
 	cpu, err := cpuOf(func() { c.batch(ctx, windows) })
 	if err != nil {
 		return err
@@ -190,7 +186,7 @@ func (c *controller) dense(ctx context.Context, windows []mesh.Window) error {
 	if wall := span(time.Since(begun)); wall > c.figures.RoundWall {
 		c.figures.RoundWall, c.figures.RoundCPU = wall, cpu
 	}
-	c.figures.WindowBytes = int(c.agents.moved.Load()-moved) / max(1, len(windows))
+	c.figures.WindowBytes = int(c.agents.Moved.Load()-moved) / max(1, len(windows))
 	return nil
 }
 

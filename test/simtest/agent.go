@@ -32,10 +32,12 @@ type Order struct {
 	At, Role string // its place, as "vxlan.h1/c1", and its role
 	Number   int    // of the orders to that place in that role, from 1
 	agent.Job
+
+	serves bool
 }
 
 // Serves reports whether it is the order to the end that serves, which owns no window here.
-func (o Order) Serves() bool { return o.Role == "server" }
+func (o Order) Serves() bool { return o.serves }
 
 // Reply is what an agent does with an order: it measures, for as long as the run takes, or one of
 // these.
@@ -89,7 +91,7 @@ func (a *simulated) run() {
 
 // do carries out an order.
 func (a *simulated) do(o order, number int, stop <-chan struct{}) {
-	reply := a.site.Model(Order{At: a.at, Role: a.role, Number: number, Job: *o.Job})
+	reply := a.site.Model(Order{At: a.at, Role: a.role, Number: number, Job: *o.Job, serves: o.Do == doServe})
 	switch {
 	case reply.Dies:
 		_ = a.end() // the handle finds why

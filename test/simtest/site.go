@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tare/agent"
@@ -25,6 +26,8 @@ type Site struct {
 	Confinement probe.Confinement
 	// Load is how busy the machine is; nil: not at all.
 	Load func() probe.Load
+	// Moved counts the bytes that cross the streams of all agents, in both directions.
+	Moved atomic.Int64
 
 	began  time.Time
 	mu     sync.Mutex
@@ -67,7 +70,21 @@ func (s *Site) start(ctx context.Context, at, role string) (*agent.Handle, error
 	end := sync.OnceValue(func() error { return errors.Join(ordersOut.Close(), answersIn.Close()) })
 	a := &simulated{site: s, at: at, role: role, stream: agent.NewFrames(ordersOut, answersIn), end: end, stop: map[int]chan struct{}{}, gone: make(chan struct{})}
 	s.jobs.Go(a.run)
-	return agent.Open(ctx, at, ordersIn, answersOut, end)
+	return agent.Open(ctx, at, counted{io.MultiWriter(ordersIn, counter{&s.Moved}), ordersIn}, io.TeeReader(answersOut, counter{&s.Moved}), end)
+}
+
+// counted is a stream of orders whose bytes are counted.
+type counted struct {
+	io.Writer
+	io.Closer
+}
+
+// counter counts what is written to it.
+type counter struct{ bytes *atomic.Int64 }
+
+func (c counter) Write(p []byte) (int, error) {
+	c.bytes.Add(int64(len(p)))
+	return len(p), nil
 }
 
 // Close ends all agents and waits for them.
