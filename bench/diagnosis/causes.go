@@ -17,7 +17,7 @@ var causesText string
 
 // data is what causes.yaml holds: it documents the fields.
 type data struct {
-	Sets     map[string][]spot `yaml:"spots"`
+	Spots    map[string][]spot // sets of them
 	Naturals []natural
 	Causes   []cause
 }
@@ -43,20 +43,12 @@ type wording struct {
 	on     []spot
 }
 
-// spot is a path of a network.
-type spot struct{ network, path string }
+// spot is a path of a network, as "vxlan cross-host".
+type spot string
 
-func (s spot) String() string { return s.network + " " + s.path }
+func (s spot) network() string { return strings.Fields(string(s))[0] }
 
-// UnmarshalYAML reads "vxlan cross-host".
-func (s *spot) UnmarshalYAML(node *yaml.Node) error {
-	network, path, two := strings.Cut(node.Value, " ")
-	if !two {
-		return fmt.Errorf("line %d: %q: want a network and a path", node.Line, node.Value)
-	}
-	*s = spot{network, path}
-	return nil
-}
+func (s spot) path() string { return strings.Fields(string(s))[1] }
 
 // step is a script and where it is typed.
 type step struct{ At, Script string }
@@ -78,34 +70,21 @@ const (
 	far    = "far"  // the server's host
 )
 
-// question is how the verdict is asked for: tare doctor, or tare run with these flags.
-type question struct {
-	verb  string
-	flags []string
-}
+// question is how the verdict is asked for: "doctor", or "run WORKLOAD FLAG ...".
+type question string
 
-// The verbs that are asked.
+// doctor asks for the faults of the path, run with a workload for the causes of what that costs.
 const (
-	doctorVerb = "doctor"
-	runVerb    = "run"
+	doctor question = "doctor"
+	run             = "run"
 )
 
-// UnmarshalYAML reads "doctor", or "run WORKLOAD FLAG ...".
-func (q *question) UnmarshalYAML(node *yaml.Node) error {
-	words := strings.Fields(node.Value)
-	if len(words) == 0 || words[0] != doctorVerb && (words[0] != runVerb || len(words) == 1) {
-		return fmt.Errorf("line %d: %q: want doctor, or run and a workload", node.Line, node.Value)
+// flags are those of tare run; none: it is the doctor who is asked.
+func (q question) flags() []string {
+	if q == doctor {
+		return nil
 	}
-	*q = asking(words[0], words[1:]...)
-	return nil
-}
-
-// asking is a question: doctor asks for the faults of the path, run for the causes of what a workload costs.
-func asking(verb string, words ...string) question {
-	if verb == doctorVerb {
-		return question{verb: verb}
-	}
-	return question{verb, append([]string{"--workloads"}, words...)}
+	return append([]string{"--workloads"}, strings.Fields(string(q))[1:]...)
 }
 
 // readData reads the data, with every wording complete.
@@ -123,15 +102,11 @@ func readData() (d data, err error) {
 				w.Ask = c.Ask
 			}
 			for _, name := range w.On {
-				if set, is := d.Sets[name]; is {
-					w.on = append(w.on, set...)
-					continue
+				set, is := d.Spots[name]
+				if !is {
+					set = []spot{spot(name)}
 				}
-				var at spot
-				if err := at.UnmarshalYAML(&yaml.Node{Value: name}); err != nil {
-					return d, fmt.Errorf("read causes.yaml: %s %s: %w", c.ID, w.Name, err)
-				}
-				w.on = append(w.on, at)
+				w.on = append(w.on, set...)
 			}
 		}
 	}
@@ -146,7 +121,7 @@ func (d data) choose(o options) (chosen []cause, err error) {
 		}
 		var wordings []wording
 		for _, w := range c.Wordings {
-			w.on = slices.DeleteFunc(slices.Clone(w.on), func(at spot) bool { return !o.picks(at.network) })
+			w.on = slices.DeleteFunc(slices.Clone(w.on), func(at spot) bool { return !o.picks(at.network()) })
 			if (o.wording == "" || o.wording == w.Name) && len(w.on) > 0 {
 				wordings = append(wordings, w)
 			}

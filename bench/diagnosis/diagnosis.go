@@ -162,8 +162,8 @@ func (b bench) all(ctx context.Context, chosen []cause, o options) ([]trial, err
 		if ctx.Err() != nil {
 			return trials, ctx.Err()
 		}
-		questions := []question{asking(doctorVerb), asking(runVerb, "tcp_stream"), asking(runVerb, "tcp_rr")}
-		trials = append(trials, b.take(ctx, cause{}, wording{Ask: questions}, spot{n.Name, farthest(n)}))
+		w := wording{Ask: []question{doctor, "run tcp_stream", "run tcp_rr"}}
+		trials = append(trials, b.take(ctx, cause{}, w, spot(n.Name+" "+farthest(n))))
 	}
 	return trials, nil
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"tare/bench/harness"
-	"tare/catalog"
 	"tare/network"
 	"tare/test/labtest"
 )
@@ -27,6 +26,11 @@ func TestMain(m *testing.M) {
 // TestEveryCauseIsInjected holds the list: each cause comes in two wordings, on
 // paths that the networks have, and has a question; or it names why not.
 func TestEveryCauseIsInjected(t *testing.T) {
+	for _, n := range listed(t).Naturals {
+		if words := strings.Fields(string(n)); len(words) != 3 || len(n.networks()) == 0 {
+			t.Errorf("%q is no plan of networks, a path and a workload", n)
+		}
+	}
 	seen := map[string]bool{}
 	for _, c := range listed(t).Causes {
 		if seen[c.ID] {
@@ -44,8 +48,13 @@ func TestEveryCauseIsInjected(t *testing.T) {
 			labtest.AtLeast(t, of+": steps that show the symptom", len(w.Bites), 1)
 			labtest.AtLeast(t, of+": number of questions", len(w.Ask), 1)
 			for _, at := range w.on {
-				if n, known := network.Find(at.network); !known || !n.Serves(at.path) {
-					t.Errorf("%s %s: no path %s of network %s", c.ID, w.Name, at.path, at.network)
+				if n, known := network.Find(at.network()); !known || len(strings.Fields(string(at))) != 2 || !n.Serves(at.path()) {
+					t.Errorf("%s: no network has the path %q", of, at)
+				}
+			}
+			for _, q := range w.Ask {
+				if words := strings.Fields(string(q)); q != doctor && (len(words) < 2 || words[0] != run) {
+					t.Errorf("%s: %q is no question", of, q)
 				}
 			}
 			for _, one := range slices.Concat(w.Inject, w.Bites) {
@@ -85,7 +94,7 @@ func TestDeepPublishedFaultsAreMended(t *testing.T) {
 		t.Run(one.cause, func(t *testing.T) {
 			t.Parallel()
 			c, w, at := chosen(t, one.cause, one.wording, one.network)
-			w.Ask = []question{asking(doctorVerb), asking(runVerb, "tcp_stream", "--blocks", "2")}
+			w.Ask = []question{doctor, "run tcp_stream --blocks 2"}
 			trial := b.take(t.Context(), c, w, at)
 			if trial.Error != "" || len(trial.Verdicts) != len(w.Ask) || trial.Mended != one.mended {
 				t.Errorf("%d verdicts, %q, error %q: want %d and %q", len(trial.Verdicts), trial.Mended, trial.Error, len(w.Ask), one.mended)
@@ -130,8 +139,8 @@ func TestDeepInjectionsBite(t *testing.T) {
 func TestDeepToothlessInjection(t *testing.T) {
 	b := bench{tare: built(t), asks: true}
 	for check, want := range map[string]string{`false`: "does not bite", `true`: "before the injection"} {
-		w := wording{Inject: []step{{client, `true`}}, Bites: []step{{client, check}}, Ask: []question{asking(doctorVerb)}}
-		trial := b.take(context.Background(), cause{}, w, spot{"veth", catalog.SameHost})
+		w := wording{Inject: []step{{client, `true`}}, Bites: []step{{client, check}}, Ask: []question{doctor}}
+		trial := b.take(context.Background(), cause{}, w, "veth same-host")
 		if !strings.Contains(trial.Error, want) || len(trial.Verdicts) > 0 {
 			t.Errorf("a check that returns %s: error %q and %d verdicts, want %q and none", check, trial.Error, len(trial.Verdicts), want)
 		}
@@ -172,12 +181,12 @@ func chosen(t *testing.T, id, name, networkName string) (cause, wording, spot) {
 	t.Helper()
 	for _, c := range listed(t).Causes {
 		for _, w := range c.Wordings {
-			n := slices.IndexFunc(w.on, func(at spot) bool { return at.network == networkName })
+			n := slices.IndexFunc(w.on, func(at spot) bool { return at.network() == networkName })
 			if c.ID == id && w.Name == name && n >= 0 {
 				return c, w, w.on[n]
 			}
 		}
 	}
 	t.Fatalf("%s %s on %s is not on the list", id, name, networkName)
-	return cause{}, wording{}, spot{}
+	return cause{}, wording{}, ""
 }

@@ -248,7 +248,7 @@ func (b *scoreboard) Matrix(causes []cause) [][]string {
 func (w wording) Spots() string {
 	var names []string
 	for _, at := range w.on {
-		names = append(names, at.String())
+		names = append(names, string(at))
 	}
 	return strings.Join(names, ", ")
 }

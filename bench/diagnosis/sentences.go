@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"tare/bench/harness"
 	"tare/catalog"
 	"tare/network"
@@ -87,9 +85,9 @@ func undecided(cell result.Cell) error {
 
 // sentence reads what is said of an injection whose tolls before and after are known, and carries out the fix.
 func (s *stage) sentence(ctx context.Context, w wording, i injected) (sentence, error) {
-	one := sentence{Plan: i.Cause + " " + i.Wording, Network: i.at.network}
+	one := sentence{Plan: i.Cause + " " + i.Wording, Network: i.at.network()}
 	q := w.Ask[0]
-	text, cell, err := s.answered(ctx, i.at.network, q.argv(s)...)
+	text, cell, err := s.answered(ctx, i.at.network(), q.argv(s)...)
 	if err != nil {
 		return one, err
 	}
@@ -104,7 +102,7 @@ func (s *stage) sentence(ctx context.Context, w wording, i injected) (sentence, 
 	case one.named == i.Cause:
 		one.true, one.truth = true, share
 		one.nearby = one.said == 0 || math.Abs(one.said-share) <= sentenceApart
-	case slices.Contains(ownCosts(i.at.network), one.named): // the larger part, if it is what was there before
+	case slices.Contains(ownCosts(i.at.network()), one.named): // the larger part, if it is what was there before
 		one.true, one.truth = share < 0.5, 1-share
 		one.nearby = one.said <= 1-share+sentenceApart
 	}
@@ -114,33 +112,23 @@ func (s *stage) sentence(ctx context.Context, w wording, i injected) (sentence, 
 	return one, err
 }
 
-// natural is a plan of networks whose own costs are to be named: each costs what it adds to the one before.
-type natural struct {
-	networks []string // the last is asked about
-	path     string
-	workload string
-}
+// natural is a plan of networks whose own costs are to be named, as "route,vxlan cross-host tcp_rr".
+type natural string
 
-// UnmarshalYAML reads "route,vxlan cross-host tcp_rr".
-func (n *natural) UnmarshalYAML(node *yaml.Node) error {
-	words := strings.Fields(node.Value)
-	if len(words) != 3 {
-		return fmt.Errorf("line %d: %q: want networks, a path and a workload", node.Line, node.Value)
-	}
-	*n = natural{strings.Split(words[0], ","), words[1], words[2]}
-	return nil
-}
+func (n natural) networks() []string { return strings.Split(strings.Fields(string(n))[0], ",") }
+
+func (n natural) path() string { return strings.Fields(string(n))[1] }
 
 // ask is what is said of a natural toll: the truth is of a longer run, in which each network is weighed by itself.
 func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
-	asked := n.networks[len(n.networks)-1]
-	one := sentence{Plan: strings.Join(n.networks, ",") + " " + n.path + " " + n.workload, Network: asked}
+	asked := n.networks()[len(n.networks())-1]
+	one := sentence{Plan: string(n), Network: asked}
 	s := &stage{tare: b.tare}
 	argv := func(networks []string, blocks string) []string {
-		return []string{"run", "--networks", catalog.Baseline + "," + strings.Join(networks, ","), "--paths", n.path, "--workloads", n.workload,
+		return []string{"run", "--networks", catalog.Baseline + "," + strings.Join(networks, ","), "--paths", n.path(), "--workloads", strings.Fields(string(n))[2],
 			"--json", "--blocks", blocks, "--duration", askDuration}
 	}
-	text, cell, err := s.answered(ctx, asked, argv(n.networks, askBlocks)...)
+	text, cell, err := s.answered(ctx, asked, argv(n.networks(), askBlocks)...)
 	if err != nil {
 		return one, err
 	}
@@ -177,14 +165,14 @@ func rungsOf(f result.Finding) (names []string) {
 
 // ladder are the networks of the plan, with those that the last is built upon and others.
 func (n natural) ladder(others ...string) []string {
-	all := slices.Clone(n.networks)
+	all := n.networks()
 	for _, name := range others {
 		if !slices.Contains(all, name) {
 			all = append([]string{name}, all...)
 		}
 	}
 	for at, known := network.Find(all[len(all)-1]); known && at.Parent != "" && at.Parent != catalog.Baseline; at, known = network.Find(at.Parent) {
-		if below, is := network.Find(at.Parent); is && below.Serves(n.path) && !slices.Contains(all, at.Parent) {
+		if below, is := network.Find(at.Parent); is && below.Serves(n.path()) && !slices.Contains(all, at.Parent) {
 			all = append([]string{at.Parent}, all...)
 		}
 	}

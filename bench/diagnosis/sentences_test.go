@@ -31,7 +31,7 @@ func TestSentencesAreRightInAllRespects(t *testing.T) {
 
 // Of a toll of 0.4 ptp is 0.1, route 0.3 and vxlan the rest.
 func TestTruthOfANaturalToll(t *testing.T) {
-	n := natural{networks: []string{"ptp", "route", "vxlan"}}
+	const n natural = "ptp,route,vxlan cross-host tcp_rr"
 	res := &result.Result{}
 	for name, toll := range map[string]float64{"ptp": 0.1, "route": 0.3, "vxlan": 0.4} {
 		res.Cells = append(res.Cells, result.Cell{Network: name, Workload: "tcp_rr", Metrics: []result.Metric{{Name: "rtt_p50", Toll: &result.Toll{Value: toll}}}})
@@ -55,8 +55,8 @@ func TestPageOfShares(t *testing.T) {
 	low, high := 0.45, 0.55
 	p := sharesOf{
 		Injected: []injected{
-			{Cause: "nat-cost", Wording: "snat", at: spot{"route", "cross-host"}, Before: toll{0.2, 0.02}, After: toll{0.4, 0.02}, found: &result.Finding{Share: 0.5, Low: &low, High: &high}},
-			{Cause: "many-rules", Wording: "forward", at: spot{"route", "cross-host"}, Problem: "the cause was not named"},
+			{Cause: "nat-cost", Wording: "snat", at: "route cross-host", Before: toll{0.2, 0.02}, After: toll{0.4, 0.02}, found: &result.Finding{Share: 0.5, Low: &low, High: &high}},
+			{Cause: "many-rules", Wording: "forward", at: "route cross-host", Problem: "the cause was not named"},
 		},
 		Said: []sentence{
 			{true: true, nearby: true}, {Problem: "was not measured"},

@@ -36,7 +36,7 @@ type toll struct{ value, half float64 }
 func (t toll) String() string { return fmt.Sprintf("%.1f ± %.1f", 100*t.value, 100*t.half) }
 
 // Network is where it was injected.
-func (i injected) Network() string { return i.at.network }
+func (i injected) Network() string { return i.at.network() }
 
 // Share is that of the injection in the toll, and half of its interval: the tolls before and
 // after it are of different runs.
@@ -84,7 +84,7 @@ func (b bench) shares(ctx context.Context, machine harness.Machine, d data, chos
 	p := sharesOf{Machine: machine, Command: o.command()}
 	for _, c := range chosen {
 		for _, w := range c.Wordings {
-			if !c.Slows || len(w.Inject) == 0 || len(w.Ask) == 0 || w.Ask[0].verb != runVerb || ctx.Err() != nil {
+			if !c.Slows || len(w.Inject) == 0 || len(w.Ask) == 0 || w.Ask[0] == doctor || ctx.Err() != nil {
 				continue
 			}
 			i := injected{Cause: c.ID, Wording: w.Name, at: w.on[0]}
@@ -151,7 +151,7 @@ func (b bench) weigh(ctx context.Context, w wording, i *injected) (err error) {
 	if i.After.value-i.After.half <= i.Before.value+i.Before.half {
 		return errors.New("the injection makes nothing slower here: there is no share to name")
 	}
-	cell, _, err := s.cell(ctx, i.at.network, q.argv(s)...)
+	cell, _, err := s.cell(ctx, i.at.network(), q.argv(s)...)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ const tollBlocks = "40"
 
 // toll is that of the network.
 func (s *stage) toll(ctx context.Context, q question) (toll, error) {
-	cell, _, err := s.cell(ctx, s.at.network, append(q.argv(s), "--blocks", tollBlocks)...)
+	cell, _, err := s.cell(ctx, s.at.network(), append(q.argv(s), "--blocks", tollBlocks)...)
 	if err != nil {
 		return toll{}, err
 	}

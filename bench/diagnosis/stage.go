@@ -95,7 +95,7 @@ func (s *stage) close() error {
 func (s *stage) setUp(ctx context.Context, at spot) error {
 	ctx, cancel := context.WithTimeout(ctx, setUpWait)
 	defer cancel()
-	if _, err := s.tare.Call(ctx, "", "lab", "up", at.network, "--name", s.name); err != nil {
+	if _, err := s.tare.Call(ctx, "", "lab", "up", at.network(), "--name", s.name); err != nil {
 		return err
 	}
 	l, err := site.Join(ctx, s.name)
@@ -103,7 +103,7 @@ func (s *stage) setUp(ctx context.Context, at spot) error {
 		return err
 	}
 	for _, u := range l.Topology.Clusters {
-		if ends, serves := u.Paths[at.path]; u.Network == at.network && serves {
+		if ends, serves := u.Paths[at.path()]; u.Network == at.network() && serves {
 			s.ends = ends
 		}
 	}
@@ -111,7 +111,7 @@ func (s *stage) setUp(ctx context.Context, at spot) error {
 		return err
 	}
 	if s.ends.Client == "" {
-		return fmt.Errorf("network %s has no path %s: choose one that docs/networks names", at.network, at.path)
+		return fmt.Errorf("network %s has no path %s: choose one that docs/networks names", at.network(), at.path())
 	}
 	s.at = at
 	return s.cast(ctx)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +52,7 @@ func (v verdict) first() string {
 
 // take builds the lab, injects, makes sure of the symptom and asks. Without a cause the lab is clean.
 func (b bench) take(ctx context.Context, c cause, w wording, at spot) trial {
-	t := trial{Cause: c.ID, Wording: w.Name, Network: at.network, Path: at.path, Verdicts: []verdict{}}
+	t := trial{Cause: c.ID, Wording: w.Name, Network: at.network(), Path: at.path(), Verdicts: []verdict{}}
 	fmt.Fprintln(os.Stderr, t.name(), "on", at)
 	s, err := open(ctx, b.tare, at)
 	if err == nil {
@@ -127,18 +126,23 @@ const (
 
 // argv is a question about a stage, as a user types it.
 func (q question) argv(s *stage) []string {
-	if q.verb == doctorVerb {
-		argv := []string{"doctor", "--lab", s.name}
-		if s.at.path != catalog.PublishedPort { // its server is no end that a client dials
-			argv = append(argv, "--from", s.ends.Client, "--to", s.ends.Server)
+	if q == doctor {
+		argv := []string{"doctor", "--lab", s.name, "--json"}
+		if s.at.path() == catalog.PublishedPort { // its server is no end that a client dials
+			return argv
 		}
-		return append(argv, "--json")
+		return append(argv, "--from", s.ends.Client, "--to", s.ends.Server)
 	}
-	argv := []string{"run", "--lab", s.name, "--networks", catalog.Baseline + "," + s.at.network, "--paths", s.at.path, "--json"}
-	if !slices.Contains(q.flags, "--duration") {
-		argv = append(argv, "--duration", askDuration)
+	argv := []string{"run", "--lab", s.name, "--networks", catalog.Baseline + "," + s.at.network(), "--paths", s.at.path(), "--json"}
+	return append(append(argv, "--duration", askDuration, "--blocks", askBlocks), q.flags()...)
+}
+
+// asked is the question without what differs from lab to lab.
+func (q question) asked() string {
+	if q == doctor {
+		return "tare doctor"
 	}
-	return append(append(argv, "--blocks", askBlocks), q.flags...)
+	return "tare run " + strings.Join(q.flags(), " ")
 }
 
 // ask puts a question and reads which causes are found. A doctor that finds an
@@ -148,10 +152,10 @@ func (s *stage) ask(ctx context.Context, q question) verdict {
 	defer cancel()
 	start := time.Now()
 	out, err := s.tare.Call(ctx, "", q.argv(s)...)
-	v := verdict{Asked: strings.TrimSpace("tare " + q.verb + " " + strings.Join(q.flags, " ")), Found: []string{}, Seconds: time.Since(start).Seconds()}
+	v := verdict{Asked: q.asked(), Found: []string{}, Seconds: time.Since(start).Seconds()}
 	var status *exec.ExitError
 	if err == nil || errors.As(err, &status) && (status.ExitCode() == 1 || status.ExitCode() == 4) {
-		err = v.read(out, s.at.network, err)
+		err = v.read(out, s.at.network(), err)
 	}
 	if err != nil {
 		v.Error = err.Error()

@@ -56,7 +56,7 @@ func allParts() []part {
 		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network", "./test/everything").
 			uses("engine", "workload").uses(running...),
 		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
-			uses("diagnose", "probe", "trace", "network", "engine").uses(running...),
+			uses("diagnose", "probe", "trace", "network", "engine").uses(running...).and("bench/main.go", "bench/harness"),
 		tests("statistics", "a run's traces, and statistics by simulation", "./experiment", "./weigh", "./weigh/mesh", "./stats").
 			uses("agent", "trace", "probe", "test/simtest"),
 		tests("engine", "the engine's windows, rates and CPU time", "./traffic", "./agent", "./workload").uses("lab"),
