@@ -13,6 +13,7 @@ package balance
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -22,30 +23,36 @@ import (
 	"tare/result"
 )
 
-// options are what the command line asks for.
+// options are what the command line asks for, and the command itself.
 type options struct {
 	tare, older harness.Tare
 	rounds      int
 	within      time.Duration
 	output      string
 	plan        []string
+	command     string
 }
 
-// Run is the experiment.
-func Run(ctx context.Context, args []string) error {
+func readOptions(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("balance", flag.ExitOnError)
-	var o options
 	flags.StringVar((*string)(&o.tare), "tare", harness.DefaultTare, "the tare to weigh with")
 	flags.StringVar((*string)(&o.older), "against", "", "an older tare that this one is held against")
 	flags.IntVar(&o.rounds, "rounds", 2, "how often each design weighs the plan")
 	flags.DurationVar(&o.within, "within", time.Minute, "how long the older tare may take")
 	flags.StringVar(&o.output, "o", "", harness.OutputDoc)
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	o.plan = flags.Args()
+	err = flags.Parse(args)
+	o.plan, o.command = flags.Args(), harness.Command(flags)
 	if o.rounds < 1 {
-		return fmt.Errorf("%d rounds: it must be one at least", o.rounds)
+		err = errors.Join(err, fmt.Errorf("%d rounds: it must be one at least", o.rounds))
+	}
+	return o, err
+}
+
+// Run is the experiment.
+func Run(ctx context.Context, args []string) error {
+	o, err := readOptions(args)
+	if err != nil {
+		return err
 	}
 	machine, err := harness.Look()
 	if err != nil {
@@ -92,7 +99,7 @@ var resolutionPage string
 
 // resolution weighs the plans in both designs and writes the page.
 func resolution(ctx context.Context, machine harness.Machine, o options) error {
-	p := page{Machine: machine, Command: command(o)}
+	p := page{Machine: machine, Command: o.command}
 	all := plans()
 	if len(o.plan) > 0 {
 		all = []plan{{Title: "The plan", Flags: o.plan}}
@@ -126,22 +133,6 @@ func resolution(ctx context.Context, machine harness.Machine, o options) error {
 // weighed is the result of one run of the plan.
 func weighed(ctx context.Context, tare harness.Tare, design string, plan []string) (*result.Result, error) {
 	return tare.Result(ctx, append([]string{"run", "--design", design}, plan...)...)
-}
-
-// command is what writes the page again.
-func command(o options) string {
-	text := "go run ./bench balance"
-	if o.older != "" {
-		text += " -against OLD"
-	}
-	text += fmt.Sprintf(" -rounds %d", o.rounds)
-	if o.older != "" {
-		text += fmt.Sprintf(" -within %s", o.within)
-	}
-	if len(o.plan) > 0 {
-		text += " -- " + strings.Join(o.plan, " ")
-	}
-	return text
 }
 
 // shorter is by how much less time the newer tare may take for as many verdicts.
@@ -179,5 +170,5 @@ func against(ctx context.Context, machine harness.Machine, o options) error {
 	for _, t := range turns {
 		rivals = append(rivals, rival{t.Name, joined(of[t.Name])})
 	}
-	return harness.Write(o.output, "against", againstPage, map[string]any{"Machine": machine, "Command": command(o), "Rivals": rivals})
+	return harness.Write(o.output, "against", againstPage, map[string]any{"Machine": machine, "Command": o.command, "Rivals": rivals})
 }

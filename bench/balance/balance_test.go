@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"tare/bench/harness"
 	"tare/result"
@@ -46,8 +45,11 @@ func weighedTo(toll, half float64, verdict string) *result.Result {
 
 func TestPageShowsBothDesigns(t *testing.T) {
 	flags := []string{"--networks", "vxlan"}
-	o := options{rounds: 2, plan: flags}
-	p := page{Command: command(o), Machine: harness.Machine{Date: "2026-01-01"}, Sections: []section{{
+	o, err := readOptions(append([]string{"-rounds", "2", "-o", "FILE", "--"}, flags...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := page{Command: o.command, Machine: harness.Machine{Date: "2026-01-01"}, Sections: []section{{
 		plan:    plan{Title: "The plan", Flags: flags},
 		Slots:   joined([]figures{figuresOf(weighedTo(0.2, 0.02, "slower"), ""), figuresOf(weighedTo(0.2, 0.04, "slower"), "")}),
 		Windows: joined([]figures{figuresOf(weighedTo(0.2, 0.1, "slower"), ""), figuresOf(weighedTo(0.01, 0.3, "inconclusive"), ""), figuresOf(weighedTo(0.2, 0.3, "inconclusive"), "")}),
@@ -124,6 +126,9 @@ func TestAgainstShowsBothBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	labtest.Contains(t, "page", string(text), "| the older tare | 60.0 s | 2 of 2 | 2 of 2 | 3.0 % | none |\n")
-	labtest.Equal(t, "command", command(options{older: "old", rounds: 5, within: time.Minute, plan: []string{"--networks", "vxlan"}}),
-		"go run ./bench balance -against OLD -rounds 5 -within 1m0s -- --networks vxlan")
+	o, err := readOptions([]string{"-against", "old", "-rounds", "5", "-within", "1m", "--", "--networks", "vxlan"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "command", o.command, "go run ./bench balance -against OLD -rounds 5 -within 1m0s -- --networks vxlan")
 }

@@ -31,7 +31,7 @@ import (
 type options struct {
 	causes, networks, wording  string
 	clean, bites, json, shares bool
-	output, from               string
+	output, from, command      string
 }
 
 // bench is what puts the questions.
@@ -57,6 +57,7 @@ func Run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	o.command = harness.Command(flags)
 	d, err := readData()
 	if err != nil {
 		return err
@@ -88,7 +89,10 @@ func Run(ctx context.Context, args []string) error {
 		err = errors.Join(err, json.NewEncoder(os.Stdout).Encode(p.Trials))
 	}
 	if o.bites {
-		return errors.Join(err, failures(p.Trials))
+		if failed := len(p.count().Failed); failed > 0 {
+			err = errors.Join(err, fmt.Errorf("%d of %d injections failed: see above", failed, len(p.Trials)))
+		}
+		return err
 	}
 	p.Interrupted = ctx.Err() != nil
 	return errors.Join(err, p.write())
@@ -119,20 +123,6 @@ func (p page) again() error {
 		}
 	}
 	return p.write()
-}
-
-// failures counts the trials without a verdict.
-func failures(trials []trial) error {
-	failed := 0
-	for _, t := range trials {
-		if t.Error != "" {
-			failed++
-		}
-	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d injections failed: see above", failed, len(trials))
-	}
-	return nil
 }
 
 // all takes the trials in the order of the lists.

@@ -29,25 +29,8 @@ func (p page) write() error {
 	return harness.Write(p.output, "diagnosis", diagnosisPage, map[string]any{"Page": p, "Board": p.count()})
 }
 
-// command is the call with the flags that are set.
-func (o options) command() string {
-	text := "go run ./bench diagnosis"
-	if o.shares {
-		text += " -shares"
-	}
-	for _, f := range []struct{ name, value string }{{"causes", o.causes}, {"networks", o.networks}, {"wording", o.wording}} {
-		if f.value != "" {
-			text += " -" + f.name + " " + f.value
-		}
-	}
-	if !o.clean {
-		text += " -clean=false"
-	}
-	return text
-}
-
 // Command is what writes this page again.
-func (p page) Command() string { return p.command() }
+func (p page) Command() string { return p.command }
 
 // What a verdict that names no cause counts as, in place of one.
 const (

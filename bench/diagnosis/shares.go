@@ -81,7 +81,7 @@ var sharesPage string
 // shares weighs every wording that makes a network slower, each on its first spot, asks about tolls that nobody
 // injected, and writes the page.
 func (b bench) shares(ctx context.Context, machine harness.Machine, d data, chosen []cause, o options) error {
-	p := sharesOf{Machine: machine, Command: o.command()}
+	p := sharesOf{Machine: machine, Command: o.command}
 	for _, c := range chosen {
 		for _, w := range c.Wordings {
 			if !c.Slows || len(w.Inject) == 0 || len(w.Ask) == 0 || w.Ask[0] == doctor || ctx.Err() != nil {

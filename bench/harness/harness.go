@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -107,6 +108,31 @@ func (m Machine) String() string {
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
+// Command is what measures again: the flags that were set, and what follows them, but not whose tare
+// it was, nor where pages and results went.
+func Command(flags *flag.FlagSet) string {
+	text := "go run ./bench " + flags.Name()
+	flags.Visit(func(f *flag.Flag) {
+		switch f.Name {
+		case "tare", "o", "json", "keep", "from":
+			return
+		case "against":
+			text += " -against OLD"
+			return
+		}
+		text += " -" + f.Name
+		if value, is := f.Value.(interface{ IsBoolFlag() bool }); !is || !value.IsBoolFlag() {
+			text += " " + f.Value.String()
+		} else if f.Value.String() != "true" {
+			text += "=" + f.Value.String()
+		}
+	})
+	if flags.NArg() > 0 {
+		text += " -- " + strings.Join(flags.Args(), " ")
+	}
+	return text
+}
+
 // results is where pages go, a folder for each day.
 const results = "bench/results"
 
@@ -148,6 +174,7 @@ func words() template.FuncMap {
 		"yes":    func(is bool) string { return map[bool]string{true: "yes", false: "no"}[is] },
 		"repeat": func(text string, of any) string { return strings.Repeat(text, lengthOf(of)) },
 		"add":    func(a, b int) int { return a + b },
+		"part":   Part,
 	}
 }
 
@@ -171,7 +198,15 @@ func Percent(ratio float64) string {
 	return fmt.Sprintf("%.1f %%", 100*ratio)
 }
 
-// Share is how many of all.
+// Part is how many of all, if there are any.
+func Part(part, of int) string {
+	if of == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("%d of %d", part, of)
+}
+
+// Share is that with the percentage.
 func Share(part, of int) string {
 	if of == 0 {
 		return "-"

@@ -30,12 +30,10 @@ import (
 	"tare/bench/harness"
 )
 
-const usualNodes = "10,100,1000,5000"
-
 // Run is the experiment.
 func Run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mesh", flag.ExitOnError)
-	nodes := flags.String("nodes", usualNodes, "numbers of nodes")
+	nodes := flags.String("nodes", "10,100,1000,5000", "numbers of nodes")
 	output := flags.String("o", "", harness.OutputDoc)
 	one := flags.Int("one", 0, "measure meshes of so many nodes alone and print the figures as JSON, for this program itself")
 	slow := flags.Float64("slow", 0, "by how much some of their nodes are slow")
@@ -61,7 +59,7 @@ func Run(ctx context.Context, args []string) error {
 	if *runs > 0 {
 		return labs(ctx, machine, *output, by, *kinds, *runs)
 	}
-	return scale(ctx, machine, *output, *nodes)
+	return scale(ctx, page{Machine: machine, Command: harness.Command(flags)}, *output, *nodes)
 }
 
 // page is what scale.md is made of.
@@ -75,11 +73,7 @@ type page struct {
 var scalePage string
 
 // scale measures meshes of each size and writes the page.
-func scale(ctx context.Context, machine harness.Machine, output, nodes string) error {
-	p := page{Machine: machine, Command: "go run ./bench mesh"}
-	if nodes != usualNodes {
-		p.Command += " -nodes " + nodes
-	}
+func scale(ctx context.Context, p page, output, nodes string) error {
 	for _, text := range strings.Split(nodes, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 10 {
@@ -132,50 +126,8 @@ func (p page) Worst() (all []figures) {
 	return all
 }
 
-// bound is a limit on a cost of a mesh of boundNodes.
-type bound struct {
-	Text     string
-	Measured fmt.Stringer
-	Holds    bool
-}
-
-const boundNodes = 5000
-
-// Bounds are those of these figures: none, where they are of fewer nodes.
-func (f figures) Bounds() []bound {
-	if f.Nodes != boundNodes {
-		return nil
-	}
-	return []bound{
-		{"memory of the process below 256 MiB", f.RSSBytes, f.RSSBytes < 256<<20},
-		{"result file below 20 MiB", f.ResultBytes, f.ResultBytes < 20<<20},
-		{"one round below 60 s", f.RoundWall, f.RoundWall < span(time.Minute)},
-	}
-}
-
 // AgainEach is how many windows measured suspects again in a mesh.
 func (f figures) AgainEach() int { return f.Again / max(1, f.Runs) }
-
-// SlowBy is by how much nodes are slow.
-func (f figures) SlowBy() string {
-	if f.Slow == 0 {
-		return "none"
-	}
-	return fmt.Sprintf("%g %%", 100*f.Slow)
-}
-
-// Recall is how many of the slow nodes are named, and Precision how many of those that are named are slow.
-func (f figures) Recall() string { return part(f.Found, f.True) }
-
-// Precision is documented there.
-func (f figures) Precision() string { return part(f.Found, f.Found+f.Wrong) }
-
-func part(some, all int) string {
-	if all == 0 {
-		return "none"
-	}
-	return fmt.Sprintf("%d of %d", some, all)
-}
 
 // size is a number of bytes, and span a time, as the page shows them.
 type (

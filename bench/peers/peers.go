@@ -28,9 +28,10 @@ import (
 	"tare/workload"
 )
 
-// options are what the command line asks for.
+// options are what the command line asks for, and the command itself.
 type options struct {
 	rows, output  string
+	Command       string
 	Network, Path string
 	pairs         int
 	Window        time.Duration
@@ -42,19 +43,9 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	flags := flag.NewFlagSet("peers", flag.ExitOnError)
-	var o options
-	flags.StringVar(&o.rows, "rows", "", "rows to measure, of "+strings.Join(result.Names(all.Rows, rowName), ",")+" (default all)")
-	flags.IntVar(&o.pairs, "pairs", 10, fmt.Sprintf("blocks, in each of which every tool runs once; below %d there are no intervals", stats.MinBlocks))
-	flags.DurationVar(&o.Window, "duration", time.Second, "length of a run; tools that count in whole seconds round it up")
-	flags.StringVar(&o.Network, "network", usualNetwork, "network of the lab")
-	flags.StringVar(&o.Path, "path", catalog.SameHost, "path between the two ends")
-	flags.StringVar(&o.output, "o", "", harness.OutputDoc)
-	if err := flags.Parse(args); err != nil {
+	o, err := readOptions(all, args)
+	if err != nil {
 		return err
-	}
-	if o.pairs < 1 || o.Window < 100*time.Millisecond {
-		return errors.New("-pairs must be at least 1 and -duration at least 100ms")
 	}
 	chosen, err := all.choose(o.rows)
 	if err != nil {
@@ -71,7 +62,20 @@ func Run(ctx context.Context, args []string) error {
 	return errors.Join(err, page{options: o, Machine: machine, Outcomes: outcomes}.write())
 }
 
-const usualNetwork = "veth"
+func readOptions(all data, args []string) (o options, err error) {
+	flags := flag.NewFlagSet("peers", flag.ExitOnError)
+	flags.StringVar(&o.rows, "rows", "", "rows to measure, of "+strings.Join(result.Names(all.Rows, rowName), ",")+" (default all)")
+	flags.IntVar(&o.pairs, "pairs", 10, fmt.Sprintf("blocks, in each of which every tool runs once; below %d there are no intervals", stats.MinBlocks))
+	flags.DurationVar(&o.Window, "duration", time.Second, "length of a run; tools that count in whole seconds round it up")
+	flags.StringVar(&o.Network, "network", "veth", "network of the lab")
+	flags.StringVar(&o.Path, "path", catalog.SameHost, "path between the two ends")
+	flags.StringVar(&o.output, "o", "", harness.OutputDoc)
+	err = flags.Parse(args)
+	if o.Command = harness.Command(flags); o.pairs < 1 || o.Window < 100*time.Millisecond {
+		err = errors.Join(err, errors.New("-pairs must be at least 1 and -duration at least 100ms"))
+	}
+	return o, err
+}
 
 // engineVerb is how the lab starts this program as an end of tare's engine.
 const engineVerb = "engine"
@@ -95,19 +99,6 @@ type page struct {
 var performancePage string
 
 func (p page) write() error { return harness.Write(p.output, "performance", performancePage, p) }
-
-// Command is what makes the page again.
-func (p page) Command() string {
-	text := "go run ./bench peers"
-	if p.rows != "" {
-		text += " -rows " + p.rows
-	}
-	text += fmt.Sprintf(" -pairs %d -duration %s", p.pairs, p.Window)
-	if p.Network != usualNetwork || p.Path != catalog.SameHost {
-		text += " -network " + p.Network + " -path " + p.Path
-	}
-	return text
-}
 
 // programs are those that ran.
 func (p page) programs() (all []workload.Program) {

@@ -10,9 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -47,7 +45,10 @@ func listed(t *testing.T) data {
 func TestDeepShortRun(t *testing.T) {
 	labtest.NoLeaks(t)
 	file := filepath.Join(t.TempDir(), "page.md")
-	o := options{pairs: 2, Window: 100 * time.Millisecond, Network: usualNetwork, Path: catalog.SameHost, rows: "tcp,plain,rr", output: file}
+	o, err := readOptions(listed(t), []string{"-rows", "tcp,plain,rr", "-pairs", "2", "-duration", "100ms", "-o", file})
+	if err != nil {
+		t.Fatal(err)
+	}
 	chosen, err := listed(t).choose(o.rows)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestDeepShortRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-rows tcp,plain,rr -pairs 2 -duration 100ms", "iperf3 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
+	for _, want := range []string{"go run ./bench peers -duration 100ms -pairs 2 -rows tcp,plain,rr`", "iperf3 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not hold %q:\n%s", want, text)
 		}
