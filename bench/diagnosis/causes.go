@@ -73,11 +73,8 @@ const (
 // question is how the verdict is asked for: "doctor", or "run WORKLOAD FLAG ...".
 type question string
 
-// doctor asks for the faults of the path, run with a workload for the causes of what that costs.
-const (
-	doctor question = "doctor"
-	run             = "run"
-)
+// doctor asks for the faults of the path, tare run for the causes of what a workload costs.
+const doctor question = "doctor"
 
 // flags are those of tare run; none: it is the doctor who is asked.
 func (q question) flags() []string {

@@ -53,7 +53,7 @@ func TestEveryCauseIsInjected(t *testing.T) {
 				}
 			}
 			for _, q := range w.Ask {
-				if words := strings.Fields(string(q)); q != doctor && (len(words) < 2 || words[0] != run) {
+				if words := strings.Fields(string(q)); q != doctor && (len(words) < 2 || words[0] != "run") {
 					t.Errorf("%s: %q is no question", of, q)
 				}
 			}
@@ -159,7 +159,7 @@ func TestDeepKilledBenchLeavesNoLab(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("diagnosis-%d-", cmd.Process.Pid)
+	name := fmt.Sprintf("bench-%d-", cmd.Process.Pid)
 	up := func() bool {
 		out, err := exec.Command(string(tare), "lab", "list").Output()
 		if err != nil {

@@ -137,7 +137,7 @@ func (b bench) weigh(ctx context.Context, w wording, i *injected) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	q := w.Ask[0]
 	if i.Before, err = s.toll(ctx, q); err != nil {
 		return err

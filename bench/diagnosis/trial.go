@@ -56,7 +56,7 @@ func (b bench) take(ctx context.Context, c cause, w wording, at spot) trial {
 	fmt.Fprintln(os.Stderr, t.name(), "on", at)
 	s, err := open(ctx, b.tare, at)
 	if err == nil {
-		err = errors.Join(b.onStage(ctx, s, w, &t), s.close())
+		err = errors.Join(b.onStage(ctx, s, w, &t), s.Close())
 	}
 	if err != nil {
 		t.Error = err.Error()
@@ -127,13 +127,13 @@ const (
 // argv is a question about a stage, as a user types it.
 func (q question) argv(s *stage) []string {
 	if q == doctor {
-		argv := []string{"doctor", "--lab", s.name, "--json"}
+		argv := []string{"doctor", "--lab", s.Name, "--json"}
 		if s.at.path() == catalog.PublishedPort { // its server is no end that a client dials
 			return argv
 		}
 		return append(argv, "--from", s.ends.Client, "--to", s.ends.Server)
 	}
-	argv := []string{"run", "--lab", s.name, "--networks", catalog.Baseline + "," + s.at.network(), "--paths", s.at.path(), "--json"}
+	argv := []string{"run", "--lab", s.Name, "--networks", catalog.Baseline + "," + s.at.network(), "--paths", s.at.path(), "--json"}
 	return append(append(argv, "--duration", askDuration, "--blocks", askBlocks), q.flags()...)
 }
 
@@ -218,7 +218,7 @@ func (s *stage) mend(ctx context.Context, w wording, cause string, verdicts []ve
 		return "", nil
 	}
 	for range mostFixes {
-		if out, err := s.tare.Call(ctx, "", "lab", "exec", "--name", s.name, fix.At, "--", "sh", "-c", fix.Command); err != nil {
+		if out, err := s.Type(ctx, "", fix.At, "sh", "-c", fix.Command); err != nil {
 			return fmt.Sprintf("%s: %s at %s: %v: %s", notMended, fix.Command, fix.At, err, out), nil
 		}
 		there, err := s.bitten(ctx, w.Bites)

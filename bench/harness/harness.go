@@ -1,4 +1,4 @@
-// Package harness is what the experiments of bench share: tare as a user calls it, turns in random
+// Package harness is what the experiments of bench share: tare as a user calls it, labs, turns in random
 // order, a look at whether the machine is quiet, meters of processes, and the page of what was found.
 package harness
 

@@ -70,7 +70,7 @@ var labsPage string
 
 // labs runs tare mesh so often on labs of each kind, in turns, and writes who was named. A lab is
 // built for each run.
-func labs(ctx context.Context, machine harness.Machine, output string, by trying, only string, runs int) error {
+func (p page) labs(ctx context.Context, output string, by trying, only string, runs int) error {
 	kinds := slices.DeleteFunc(labKinds(), func(k labKind) bool { return only != "" && !slices.Contains(strings.Split(only, ","), k.name) })
 	if len(kinds) == 0 {
 		return fmt.Errorf("-kinds %s: choose among %s", only, strings.Join(result.Names(labKinds(), func(k labKind) string { return k.name }), ", "))
@@ -90,30 +90,26 @@ func labs(ctx context.Context, machine harness.Machine, output string, by trying
 	if _, err := harness.Turns(ctx, "mesh", runs, turns); err != nil {
 		return err
 	}
-	var rows []string
 	for _, k := range kinds {
-		rows = append(rows, k.row(trials[k.name]))
+		p.Labs = append(p.Labs, k.row(trials[k.name]))
 	}
-	return harness.Write(output, "mesh-labs", labsPage, map[string]any{"Machine": machine, "Hosts": labHosts, "Runs": runs, "Kinds": rows})
+	return harness.Write(output, "mesh-labs", labsPage, p)
 }
 
 // try builds a lab, makes one of its hosts slow, and asks who is.
 func (k labKind) try(ctx context.Context, by trying, seed uint64) (t labTrial, err error) {
-	name := fmt.Sprintf("mesh-%d", os.Getpid())
-	if _, err := by.tare.Call(ctx, "", "lab", "up", "host", "--name", name, "--hosts", fmt.Sprint(labHosts), "--pin", "same"); err != nil {
+	lab, err := by.tare.Up(ctx, "host", "--hosts", fmt.Sprint(labHosts), "--pin", "same")
+	if err != nil {
 		return t, err
 	}
-	defer func() {
-		_, downErr := by.tare.Call(context.WithoutCancel(ctx), "", "lab", "down", "--name", name)
-		err = errors.Join(err, downErr)
-	}()
+	defer func() { err = errors.Join(err, lab.Close()) }()
 	if k.at != "" {
-		if _, err := by.tare.Call(ctx, k.rules(), "lab", "exec", "--name", name, k.at, "--", "nft", "-f", "-"); err != nil {
+		if _, err := lab.Type(ctx, k.rules(), k.at, "nft", "-f", "-"); err != nil {
 			return t, err
 		}
 	}
 	begun := time.Now()
-	out, err := by.tare.Call(ctx, "", "mesh", "--lab", name, "--seed", fmt.Sprint(seed), "--json")
+	out, err := by.tare.Call(ctx, "", "mesh", "--lab", lab.Name, "--seed", fmt.Sprint(seed), "--json")
 	if err != nil {
 		return t, err
 	}

@@ -56,24 +56,26 @@ func Run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	p := page{Machine: machine, Command: harness.Command(flags)}
 	if *runs > 0 {
-		return labs(ctx, machine, *output, by, *kinds, *runs)
+		return p.labs(ctx, *output, by, *kinds, *runs)
 	}
-	return scale(ctx, page{Machine: machine, Command: harness.Command(flags)}, *output, *nodes)
+	return p.scale(ctx, *output, *nodes)
 }
 
-// page is what scale.md is made of.
+// page is what scale.md and labs.md are made of.
 type page struct {
 	Machine harness.Machine
 	Command string
 	Sizes   [][]figures // for each number of nodes, from the meshes in which nobody is slow on
+	Labs    []string    // rows
 }
 
 //go:embed scale.md
 var scalePage string
 
 // scale measures meshes of each size and writes the page.
-func scale(ctx context.Context, p page, output, nodes string) error {
+func (p page) scale(ctx context.Context, output, nodes string) error {
 	for _, text := range strings.Split(nodes, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 10 {
