@@ -107,7 +107,6 @@ func joined(all []figures) figures {
 // Median is that of widths in percent, and Worst the largest of them.
 func (f figures) Median(width string) string { return harness.Percent(stats.Median(f.widths[width])) }
 
-// Worst is documented there.
 func (f figures) Worst(width string) string {
 	if len(f.widths[width]) == 0 {
 		return harness.Percent(math.NaN())

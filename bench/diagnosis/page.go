@@ -48,13 +48,11 @@ type score struct {
 // Recall is how many verdicts named the cause first, and Any how many named it at all.
 func (s score) Recall() string { return harness.Share(s.First, s.Asked) }
 
-// Any is documented there.
 func (s score) Any() string { return harness.Share(s.Found, s.Asked) }
 
 // Median and Most are of the times to the verdicts, in s.
 func (s score) Median() float64 { return stats.Median(s.Seconds) }
 
-// Most is documented there.
 func (s score) Most() float64 { return slices.Max(s.Seconds) }
 
 // scoreboard holds the scores by cause.

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -118,4 +119,18 @@ func TestDocumentsHoldNoRuns(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCommandOfFlags: those that were set are repeated, but no place of this machine.
+func TestCommandOfFlags(t *testing.T) {
+	flags := flag.NewFlagSet("experiment", flag.ContinueOnError)
+	flags.Bool("clean", true, "")
+	flags.Bool("shares", false, "")
+	flags.Int("rounds", 2, "")
+	flags.String("tare", "", "")
+	flags.String("o", "", "")
+	if err := flags.Parse([]string{"-clean=false", "-shares", "-tare", "/tmp/tare", "-o", "/tmp/page.md", "--", "--networks", "vxlan"}); err != nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "command", Command(flags), "go run ./bench experiment -clean=false -shares -- --networks vxlan")
 }
