@@ -58,10 +58,9 @@ kubernetes: packages parts build
 kubernetes-down:
 	@[[ ! -x $(KUBERNETES) ]] || $(KUBERNETES) down
 
-# What a lab costs, and the engine compared with the tools that people use.
-bench: build
-	go run ./bench/lab
-	go run ./bench/peers
+# The engine compared with the tools that people use.
+bench:
+	go run ./bench peers
 
 else
 

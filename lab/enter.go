@@ -24,7 +24,7 @@ func Attributes(dieWithParent bool) *syscall.SysProcAttr {
 	} else {
 		sys.Setsid = true
 	}
-	if !Privileged() {
+	if !privileged() {
 		sys.Cloneflags |= unix.CLONE_NEWUSER
 		sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
 		sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
@@ -32,9 +32,9 @@ func Attributes(dieWithParent bool) *syscall.SysProcAttr {
 	return sys
 }
 
-// Privileged reports whether this process may make namespaces without a user
+// privileged reports whether this process may make namespaces without a user
 // namespace: it has CAP_SYS_ADMIN and CAP_NET_ADMIN.
-func Privileged() bool {
+func privileged() bool {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&header, &data[0]); err != nil {

@@ -1,267 +1,238 @@
-package main
+package diagnosis
 
 import (
-	"cmp"
+	_ "embed"
 	"fmt"
-	"io"
-	"os"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	"tare/probe"
+	"tare/bench/harness"
+	"tare/result"
 	"tare/stats"
 )
 
-// page is the document.
+// page is what diagnosis.md is made of.
 type page struct {
 	options
-	trials      []trial
-	foreign     float64 // CPUs busy with other work before the run; below 0: not known
-	interrupted bool
-	again       int // trials that were taken again, after a rule or an injection was mended
+	Machine     harness.Machine
+	Causes      []cause // all that are listed
+	Trials      []trial
+	Interrupted bool
+	Again       int // trials that were taken again, after a rule or an injection was mended
 }
 
-// write writes the page to its file, or to standard output.
+//go:embed diagnosis.md
+var diagnosisPage string
+
 func (p page) write() error {
-	text := p.render()
-	if old, err := os.ReadFile(p.output); err == nil { // the shares are weighed by themselves
-		_, shares, _ := sharesIn(string(old))
-		before, _, after := sharesIn(text)
-		text = before + shares + after
-		for line := range strings.SplitSeq(string(old), "\n") {
-			if strings.HasPrefix(line, sentenceRow) {
-				text = strings.Replace(text, "| time to verdict of `tare doctor`", line+"\n| time to verdict of `tare doctor`", 1)
-			}
+	return harness.Write(p.output, "diagnosis", diagnosisPage, map[string]any{"Page": p, "Board": p.count()})
+}
+
+// Command is what writes this page again.
+func (p page) Command() string { return p.command }
+
+// What a verdict that names no cause counts as, in place of one.
+const (
+	silence  = "none"
+	noAnswer = "no answer"
+)
+
+// score is how often a cause was named where it was brought about.
+type score struct {
+	Asked, First, Found int            // verdicts; those that named it before all others; those that named it at all
+	named               map[string]int // verdicts by the cause that they named first
+	Seconds             []float64      // to each verdict
+}
+
+// Recall is how many verdicts named the cause first, and Any how many named it at all.
+func (s score) Recall() string { return harness.Share(s.First, s.Asked) }
+
+func (s score) Any() string { return harness.Share(s.Found, s.Asked) }
+
+// Median and Most are of the times to the verdicts, in s.
+func (s score) Median() float64 { return stats.Median(s.Seconds) }
+
+func (s score) Most() float64 { return slices.Max(s.Seconds) }
+
+// scoreboard holds the scores by cause.
+type scoreboard struct {
+	scores        map[string]*score
+	Total         score
+	First, Others score             // of the first wordings, and of all others
+	Clean         score             // of clean labs: First counts those that named nothing
+	Verbs         map[string]*score // of the verbs that were asked
+	claims        map[string]int    // verdicts that named a cause first, clean labs included
+	mends, fixes  map[string]int    // injections whose symptom ended with the fix, and whose fix was carried out, by cause; "" of all
+	Alarms        [][]string        // what was named in clean labs: network, path, question, causes
+	Stays, Failed [][]string        // fixes that fixed nothing, and trials and questions without an answer
+}
+
+// count adds up the trials.
+func (p page) count() *scoreboard {
+	b := &scoreboard{scores: map[string]*score{}, Verbs: map[string]*score{}, claims: map[string]int{}, mends: map[string]int{}, fixes: map[string]int{}}
+	of := func(all map[string]*score, name string) *score {
+		if all[name] == nil {
+			all[name] = &score{}
 		}
+		return all[name]
 	}
-	switch p.output {
-	case "":
-		return nil
-	case "-":
-		_, err := io.WriteString(os.Stdout, text)
-		return err
-	}
-	return os.WriteFile(p.output, []byte(text), 0o644)
-}
-
-func (p page) render() string {
-	var b strings.Builder
-	board := count(p.trials)
-	env := probe.Environment("/")
-	busy := ""
-	if p.foreign >= 0 {
-		busy = fmt.Sprintf(",\nof which other work kept %.1f busy before", p.foreign)
-	}
-	fmt.Fprintf(&b, "# Diagnosis: what tare names, and how often it is right\n\nWritten by `%s` on %s: Linux %s, %s, %d CPUs%s.\n\n",
-		p.command(), time.Now().UTC().Format(time.DateOnly), env.Kernel, env.CPUModel, env.CPUs, busy)
-	b.WriteString(`Each cause is injected in labs of namespaces, in at least two variants, on two networks where it can occur. A
-check that does not involve tare verifies that the symptom is absent before the injection and present after it. Then
-tare is called as a user calls it. A verdict is right if it names the cause before all others, in the order in which
-tare prints them.
-
-`)
-	if p.interrupted {
-		b.WriteString("It was interrupted: causes and clean labs without a verdict below were not tested.\n\n")
-	}
-	if p.again > 0 {
-		fmt.Fprintf(&b, "%d of %d trials were repeated after a rule or an injection was corrected; the last attempt counts here.\n\n", p.again, len(p.trials))
-	}
-	p.summary(&b, board)
-	p.causes(&b, board)
-	matrix(&b, board)
-	p.cleanLabs(&b, board)
-	p.failures(&b)
-	p.injections(&b)
-	return b.String()
-}
-
-// command is the call that writes this page again.
-func (p page) command() string {
-	words := []string{"go run ./bench/diagnosis"}
-	for _, f := range []struct{ name, value string }{{"causes", p.options.causes}, {"networks", p.networks}, {"wording", p.wording}} {
-		if f.value != "" {
-			words = append(words, "-"+f.name+" "+f.value)
+	for _, t := range p.Trials {
+		b.addMended(t)
+		if t.Error != "" {
+			b.Failed = append(b.Failed, []string{t.name(), t.Network, "", harness.Line(t.Error)})
 		}
-	}
-	if !p.clean {
-		words = append(words, "-clean=false")
-	}
-	return strings.Join(words, " ")
-}
-
-func (p page) summary(b *strings.Builder, board scoreboard) {
-	total := board.total()
-	b.WriteString("| | | wanted |\n|---|---:|---:|\n")
-	fmt.Fprintf(b, "| named first, of all verdicts on injections | %s | 95 %% |\n", share(total.first, total.asked))
-	fmt.Fprintf(b, "| named at all | %s | |\n", share(total.found, total.asked))
-	fmt.Fprintf(b, "| named first, first variants | %s | |\n", share(board.byWording[0].first, board.byWording[0].asked))
-	fmt.Fprintf(b, "| named first, the other variants, which were examined only where they had been missed | %s | |\n", share(board.byWording[1].first, board.byWording[1].asked))
-	fmt.Fprintf(b, "| no false finding on a clean lab, apart from what its network costs by itself | %s | 98 %% |\n", share(board.clean.first, board.clean.asked))
-	fmt.Fprintf(b, "| fixed by the fix as printed, of those whose fix can be carried out | %s | |\n", share(sum(board.mends), sum(board.fixes)))
-	for _, verb := range []string{doctorVerb, runVerb} {
-		if took := p.seconds(verb); len(took) > 0 {
-			fmt.Fprintf(b, "| time to verdict of `tare %s`: median, maximum | %.1f s, %.1f s | |\n", verb, stats.Median(took), slices.Max(took))
-		}
-	}
-}
-
-// seconds are the times to the verdicts of a verb.
-func (p page) seconds(verb string) []float64 {
-	var took []float64
-	for _, t := range p.trials {
 		for _, v := range t.Verdicts {
-			if strings.HasPrefix(v.Asked, "tare "+verb) {
-				took = append(took, v.Seconds)
+			verb, _, _ := strings.Cut(strings.TrimPrefix(v.Asked, "tare "), " ")
+			of(b.Verbs, verb).add(t.Cause, v)
+			if v.Error != "" {
+				b.Failed = append(b.Failed, []string{t.name(), t.Network, "`" + v.Asked + "`", harness.Line(v.Error)})
+			}
+			if t.Cause == "" {
+				b.addClean(t, v)
+				continue
+			}
+			b.claims[v.first()]++
+			wordings := &b.Others
+			if p.firstWording(t) {
+				wordings = &b.First
+			}
+			for _, s := range []*score{of(b.scores, t.Cause), &b.Total, wordings} {
+				s.add(t.Cause, v)
 			}
 		}
 	}
-	return took
+	return b
 }
 
-func (p page) causes(b *strings.Builder, board scoreboard) {
-	b.WriteString("\n## By cause\n\nPrecision: of the verdicts that named it first, those that were right. Recall: of its injections, those that\nwere named first. Fixed: of the injections after which the fix was carried out as printed, those whose\nsymptom was gone afterwards; a fix that must be completed first is not carried out.\n\n")
-	b.WriteString("| cause | verdicts | recall | named at all | precision | named first instead | fixed | median time |\n|---|---:|---:|---:|---:|---|---:|---:|\n")
-	for _, c := range all() {
-		s := board.scores[c.id]
-		switch {
-		case c.notHere != "":
-			fmt.Fprintf(b, "| `%s` | not here | | | | %s | | |\n", c.id, c.notHere)
-		case s.asked > 0:
-			fmt.Fprintf(b, "| `%s` | %d | %s | %s | %s | %s | %s | %.1f s |\n", c.id, s.asked, share(s.first, s.asked), share(s.found, s.asked),
-				share(s.first, board.claims[c.id]), s.instead(c.id), share(board.mends[c.id], board.fixes[c.id]), stats.Median(s.seconds))
+// addMended counts what carrying out a fix did.
+func (b *scoreboard) addMended(t trial) {
+	why, stays := strings.CutPrefix(t.Mended, notMended+": ")
+	if stays {
+		b.Stays = append(b.Stays, []string{t.name(), t.Network, harness.Line(why)})
+	}
+	for _, of := range []string{t.Cause, ""} {
+		if t.Mended != "" {
+			b.fixes[of]++
+		}
+		if t.Mended == mended {
+			b.mends[of]++
 		}
 	}
 }
 
-// matrix shows the causes that were injected by row, and those that were named
-// first by column, as the rows number them.
-func matrix(b *strings.Builder, board scoreboard) {
+// Mended is how many fixes of a cause fixed it; of none: of all.
+func (b *scoreboard) Mended(cause string) string {
+	return harness.Share(b.mends[cause], b.fixes[cause])
+}
+
+// addClean counts a verdict on a clean lab. What the network costs of itself
+// may be named there.
+func (b *scoreboard) addClean(t trial, v verdict) {
+	v.Found = slices.DeleteFunc(slices.Clone(v.Found), func(id string) bool { return slices.Contains(ownCosts(t.Network), id) })
+	b.Clean.add("", v)
+	if len(v.Found) > 0 {
+		b.claims[v.first()]++
+		b.Alarms = append(b.Alarms, []string{t.Network, t.Path, "`" + v.Asked + "`", strings.Join(v.Found, ", ")})
+	}
+}
+
+// add counts a verdict where a cause was expected; empty: none.
+func (s *score) add(expected string, v verdict) {
+	if s.named == nil {
+		s.named = map[string]int{}
+	}
+	s.Asked++
+	s.Seconds = append(s.Seconds, v.Seconds)
+	switch {
+	case v.Error != "":
+		s.named[noAnswer]++
+		return
+	case v.first() == "":
+		s.named[silence]++
+	default:
+		s.named[v.first()]++
+	}
+	if v.first() == expected {
+		s.First++
+	}
+	if slices.Contains(v.Found, expected) {
+		s.Found++
+	}
+}
+
+// firstWording reports whether a trial's wording is the first of its cause's.
+func (p page) firstWording(t trial) bool {
+	c, _ := result.First(p.Causes, func(c cause) bool { return c.ID == t.Cause })
+	return c.Wordings[0].Name == t.Wording
+}
+
+// Of is the score of a cause; nil: it was not injected.
+func (b *scoreboard) Of(c cause) *score { return b.scores[c.ID] }
+
+// Precision is how many of the verdicts that named a cause first were right.
+func (b *scoreboard) Precision(c cause) string {
+	return harness.Share(b.scores[c.ID].First, b.claims[c.ID])
+}
+
+// Instead lists what was named first in place of the cause, the most frequent
+// first.
+func (s score) Instead(cause string) string {
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(s.named)), func(id string) bool { return id == cause })
+	slices.SortStableFunc(others, func(a, b string) int { return s.named[b] - s.named[a] })
+	for n, id := range others {
+		if times := s.named[id]; times > 1 {
+			others[n] += fmt.Sprintf(" ×%d", times)
+		}
+	}
+	return strings.Join(others, ", ")
+}
+
+// Matrix shows the causes that were injected by row, and those that were named
+// first by column, as the rows number them. Its first row is the head.
+func (b *scoreboard) Matrix(causes []cause) [][]string {
+	ids := []string{}
+	for _, c := range causes {
+		ids = append(ids, c.ID)
+	}
 	var columns []string
-	for _, id := range append(slices.Clone(board.causes), silence, noAnswer) {
-		if slices.ContainsFunc(board.causes, func(row string) bool { return board.scores[row].named[id] > 0 }) {
-			columns = append(columns, id)
-		}
-	}
-	b.WriteString("\n## Confusion matrix\n\nRows: what was injected. Columns: what was named first, by the number of its row.\n\n| | injected |")
-	for _, id := range columns {
-		if n := slices.Index(board.causes, id); n >= 0 {
-			id = fmt.Sprint(n + 1)
-		}
-		fmt.Fprintf(b, " %s |", id)
-	}
-	b.WriteString("\n|---:|---|" + strings.Repeat("---:|", len(columns)) + "\n")
-	for n, row := range board.causes {
-		if board.scores[row].asked == 0 {
+	head := []string{"", "injected"}
+	for n, id := range append(slices.Clone(ids), silence, noAnswer) {
+		if !slices.ContainsFunc(ids, func(row string) bool { return b.scores[row] != nil && b.scores[row].named[id] > 0 }) {
 			continue
 		}
-		fmt.Fprintf(b, "| %d | `%s` |", n+1, row)
-		for _, id := range columns {
+		columns = append(columns, id)
+		if n < len(ids) {
+			id = fmt.Sprint(n + 1)
+		}
+		head = append(head, id)
+	}
+	rows := [][]string{head}
+	for n, id := range ids {
+		if b.scores[id] == nil {
+			continue
+		}
+		row := []string{fmt.Sprint(n + 1), "`" + id + "`"}
+		for _, named := range columns {
 			cell := ""
-			if times := board.scores[row].named[id]; times > 0 {
+			if times := b.scores[id].named[named]; times > 0 {
 				cell = fmt.Sprint(times)
 			}
-			fmt.Fprintf(b, " %s |", cell)
+			row = append(row, cell)
 		}
-		b.WriteString("\n")
+		rows = append(rows, row)
 	}
+	return rows
 }
 
-func (p page) cleanLabs(b *strings.Builder, board scoreboard) {
-	fmt.Fprintf(b, "\n## Clean labs\n\n%s verdicts named nothing beyond what the network costs by itself.\n", share(board.clean.first, board.clean.asked))
-	if len(board.alarms) == 0 {
-		return
-	}
-	b.WriteString("\n| network | path | asked | false alarms |\n|---|---|---|---|\n")
-	for _, a := range board.alarms {
-		fmt.Fprintf(b, "| %s | %s | `%s` | %s |\n", a.network, a.path, a.asked, strings.Join(a.found, ", "))
-	}
-}
-
-// failures lists the trials and questions without an answer.
-func (p page) failures(b *strings.Builder) {
-	var rows []string
-	for _, t := range p.trials {
-		what := cmp.Or(strings.TrimSpace(t.Cause+" "+t.Wording), "clean")
-		if t.Error != "" {
-			rows = append(rows, fmt.Sprintf("| %s | %s | | %s |", what, t.Network, oneLine(t.Error)))
-		}
-		for _, v := range t.Verdicts {
-			if v.Error != "" {
-				rows = append(rows, fmt.Sprintf("| %s | %s | `%s` | %s |", what, t.Network, v.Asked, oneLine(v.Error)))
-			}
-		}
-	}
-	var stays []string
-	for _, t := range p.trials {
-		if why, not := strings.CutPrefix(t.Mended, notMended+": "); not {
-			stays = append(stays, fmt.Sprintf("| %s %s | %s | %s |", t.Cause, t.Wording, t.Network, oneLine(why)))
-		}
-	}
-	if len(stays) > 0 {
-		fmt.Fprintf(b, "\n## Not fixed\n\nThe fix was carried out as printed and the symptom remained, or it could not be carried out.\n\n| injection | network | why |\n|---|---|---|\n%s\n", strings.Join(stays, "\n"))
-	}
-	if len(rows) > 0 {
-		fmt.Fprintf(b, "\n## Without a verdict\n\nAn injection that could not be made, or had no effect, is in no figure above; a call without an answer\ncounts as not right.\n\n| injection | network | asked | why |\n|---|---|---|---|\n%s\n", strings.Join(rows, "\n"))
-	}
-}
-
-// injections lists what was done.
-func (p page) injections(b *strings.Builder) {
-	b.WriteString("\n## What was injected\n\nScripts are typed at the ends of the path, client and server, and at their hosts, near and far, with the words\nof `bench/diagnosis/stage.go`.\n")
-	for _, c := range all() {
-		fmt.Fprintf(b, "\n### %s\n\n", c.id)
-		if c.notHere != "" {
-			fmt.Fprintf(b, "Not here: %s.\n", c.notHere)
-		}
-		for n, w := range c.wordings {
-			fmt.Fprintf(b, "%d. **%s**: %s. On %s.\n", n+1, w.name, w.does, onList(w.on))
-			for _, one := range w.inject {
-				fmt.Fprintf(b, "   - at %s:\n\n     ```sh\n%s\n     ```\n", one.at, indent(one.script, "     "))
-			}
-		}
-	}
-}
-
-func onList(on []spot) string {
+// Spots are where a wording is injected.
+func (w wording) Spots() string {
 	var names []string
-	for _, at := range on {
-		names = append(names, at.network+" "+at.path)
+	for _, at := range w.on {
+		names = append(names, string(at))
 	}
 	return strings.Join(names, ", ")
 }
 
-// indent gives a script's lines the margin of a page in place of the source's.
-func indent(script, margin string) string {
-	var lines []string
-	for line := range strings.SplitSeq(strings.Trim(script, "\n\t "), "\n") {
-		lines = append(lines, margin+strings.ReplaceAll(strings.TrimPrefix(line, "\t\t"), "\t", "  "))
-	}
-	return strings.Join(lines, "\n")
-}
-
-func oneLine(text string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
-}
-
-func share(part, of int) string {
-	if of == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%d of %d, %.0f %%", part, of, 100*float64(part)/float64(of))
-}
-
-func sum(counts map[string]int) int {
-	all := 0
-	for _, n := range counts {
-		all += n
-	}
-	return all
-}
-
-func times(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return fmt.Sprintf(" ×%d", n)
-}
+// Indented is the script with the margin of a page.
+func (s step) Indented() string { return "     " + strings.ReplaceAll(s.Script, "\n", "\n     ") }

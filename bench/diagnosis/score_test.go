@@ -1,6 +1,8 @@
-package main
+package diagnosis
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,32 +27,42 @@ func TestScore(t *testing.T) {
 			{Asked: "tare run", Found: []string{"rp-filter"}},
 		}},
 	}
-	board := count(trials)
+	file := filepath.Join(t.TempDir(), "page.md")
+	p := page{options: options{output: file}, Causes: listed(t).Causes, Trials: trials}
+	board := p.count()
 	got := board.scores["rp-filter"]
-	if got.asked != 4 || got.first != 1 || got.found != 2 {
-		t.Errorf("rp-filter: %d verdicts, %d first, %d found; want 4, 1, 2", got.asked, got.first, got.found)
+	if got.Asked != 4 || got.First != 1 || got.Found != 2 {
+		t.Errorf("rp-filter: %d verdicts, %d first, %d found; want 4, 1, 2", got.Asked, got.First, got.Found)
 	}
 	if board.claims["rp-filter"] != 2 || board.claims["forward-drop"] != 1 {
 		t.Errorf("claims %v: want rp-filter twice, once of them on a clean lab, and forward-drop once", board.claims)
 	}
-	labtest.Equal(t, "verdicts on clean labs", board.clean.asked, 3)
-	labtest.Equal(t, "verdicts without a finding on clean labs", board.clean.first, 2)
-	if len(board.alarms) != 1 || !slices.Equal(board.alarms[0].found, []string{"rp-filter"}) {
-		t.Errorf("alarms %+v, want one of rp-filter", board.alarms)
+	labtest.Equal(t, "verdicts on clean labs", board.Clean.Asked, 3)
+	labtest.Equal(t, "verdicts without a finding on clean labs", board.Clean.First, 2)
+	if len(board.Alarms) != 1 || board.Alarms[0][3] != "rp-filter" {
+		t.Errorf("alarms %+v, want one of rp-filter", board.Alarms)
 	}
-	first, other := board.byWording[0], board.byWording[1]
-	labtest.Equal(t, "verdicts on the first wording", first.asked, 2)
-	labtest.Equal(t, "named first, of the first wording", first.first, 1)
-	labtest.Equal(t, "verdicts on the other wording", other.asked, 2)
-	labtest.Equal(t, "named first, of the other wording", other.first, 0)
-	text := page{trials: trials}.render()
+	first, other := board.First, board.Others
+	labtest.Equal(t, "verdicts on the first wording", first.Asked, 2)
+	labtest.Equal(t, "named first, of the first wording", first.First, 1)
+	labtest.Equal(t, "verdicts on the other wording", other.Asked, 2)
+	labtest.Equal(t, "named first, of the other wording", other.First, 0)
+	if err := p.write(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{
 		"| named first, of all verdicts on injections | 1 of 4, 25 % |",
 		"| `rp-filter` | 4 | 1 of 4, 25 % | 2 of 4, 50 % | 1 of 2, 50 % | forward-drop, no answer, none | - |",
 		"| vxlan | cross-host | `tare run` | rp-filter |",
 		"| rp-filter server | vxlan | `tare doctor` | exit status 2 |",
+		"|  | injected | 21 | 22 | none | no answer |\n|---|",
+		"1. **policy**: the policy of FORWARD drops in the server's host. On route cross-host, ptp cross-host.\n   - at far:\n\n     ```sh\n     iptables -P FORWARD DROP\n     ```\n",
 	} {
-		if !strings.Contains(text, want) {
+		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not hold %q:\n%s", want, text[:4000])
 		}
 	}

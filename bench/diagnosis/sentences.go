@@ -1,4 +1,4 @@
-package main
+package diagnosis
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/bench/harness"
 	"tare/catalog"
 	"tare/network/kinds"
 	"tare/result"
@@ -21,14 +22,14 @@ import (
 
 // sentence is what the answer of tare run says first of why a network is slow, and whether it holds.
 type sentence struct {
-	plan, network string
+	Plan, Network string
 	named         string  // the cause; empty: it names none
 	said          float64 // its share of the toll; 0: it says none
 	truth         float64 // the share by an intervention
 	nearby        bool
 	true          bool
 	fix           string // what its fix did: mended, notMended and why; empty: it has none to carry out
-	problem       string // why there is no sentence
+	Problem       string // why there is no sentence
 }
 
 // sentenceApart is how far the share of a sentence may be from the truth.
@@ -56,19 +57,11 @@ func saidIn(answer string) string {
 	return ""
 }
 
-// answered is the answer of a result, as a user reads it, with the cell of a network.
+// answered is the answer of a run, as a user reads it, with the cell of a network.
 func (s *stage) answered(ctx context.Context, networkName string, argv ...string) (text string, cell result.Cell, err error) {
-	out, err := s.call(ctx, argv...)
+	cell, out, err := s.cell(ctx, networkName, argv...)
 	if err != nil {
 		return "", cell, err
-	}
-	res, err := result.Read(bytes.NewReader(out))
-	if err != nil {
-		return "", cell, err
-	}
-	cell, there := result.First(res.Cells, func(c result.Cell) bool { return c.Network == networkName })
-	if !there || cell.Status != result.StatusOK {
-		return "", cell, fmt.Errorf("%s was not measured: %s", networkName, cell.Reason)
 	}
 	dir, err := os.MkdirTemp("", "sentence")
 	if err != nil {
@@ -77,18 +70,9 @@ func (s *stage) answered(ctx context.Context, networkName string, argv ...string
 	file := filepath.Join(dir, "result.json")
 	err = os.WriteFile(file, out, 0o600)
 	if err == nil {
-		out, err = s.call(ctx, "report", file)
+		out, err = s.tare.Call(ctx, "", "report", file)
 	}
 	return string(out), cell, errors.Join(err, os.RemoveAll(dir))
-}
-
-// finding is that of a cell by its name; nil: it has none.
-func findingOf(cell result.Cell, id string) *result.Finding {
-	n := slices.IndexFunc(cell.Findings, func(f result.Finding) bool { return f.ID == id })
-	if n < 0 {
-		return nil
-	}
-	return &cell.Findings[n]
 }
 
 // undecided is why an answer names no cause of a cell's toll: none is shown. nil: it should name one.
@@ -101,68 +85,50 @@ func undecided(cell result.Cell) error {
 
 // sentence reads what is said of an injection whose tolls before and after are known, and carries out the fix.
 func (s *stage) sentence(ctx context.Context, w wording, i injected) (sentence, error) {
-	one := sentence{plan: i.cause + " " + i.wording, network: i.at.network}
-	q := w.ask[0]
-	text, cell, err := s.answered(ctx, i.at.network, q.argv(s)...)
+	one := sentence{Plan: i.Cause + " " + i.Wording, Network: i.at.network()}
+	q := w.Ask[0]
+	text, cell, err := s.answered(ctx, i.at.network(), q.argv(s)...)
 	if err != nil {
 		return one, err
 	}
 	one.named = saidIn(text)
-	share, _ := i.share()
+	share := i.Share().value
 	f := findingOf(cell, one.named)
 	if f == nil {
 		return one, undecided(cell)
 	}
 	one.said = f.Share
 	switch {
-	case one.named == i.cause:
+	case one.named == i.Cause:
 		one.true, one.truth = true, share
 		one.nearby = one.said == 0 || math.Abs(one.said-share) <= sentenceApart
-	case slices.Contains(ownCosts(i.at.network), one.named): // the larger part, if it is what was there before
+	case slices.Contains(ownCosts(i.at.network()), one.named): // the larger part, if it is what was there before
 		one.true, one.truth = share < 0.5, 1-share
 		one.nearby = one.said <= 1-share+sentenceApart
 	}
-	if f.Remedy != nil && one.named == i.cause {
-		one.fix, err = s.mend(ctx, w, i.cause, []verdict{{Found: []string{i.cause}, Remedy: f.Remedy}})
+	if f.Remedy != nil && one.named == i.Cause {
+		one.fix, err = s.mend(ctx, w, i.Cause, []verdict{{Found: []string{i.Cause}, Remedy: f.Remedy}})
 	}
 	return one, err
 }
 
-// natural is a plan of networks whose own costs are to be named: each costs what it adds to the one before.
-type natural struct {
-	networks []string // the last is asked about
-	path     string
-	workload string
-}
+// natural is a plan of networks whose own costs are to be named, as "route,vxlan cross-host tcp_rr".
+type natural string
 
-func naturals() []natural {
-	return []natural{
-		{[]string{"ptp"}, catalog.CrossHost, "tcp_rr"},
-		{[]string{"route"}, catalog.CrossHost, "tcp_stream"},
-		{[]string{"route", "vxlan"}, catalog.CrossHost, "tcp_rr"},
-		{[]string{"ptp", "route", "vxlan"}, catalog.CrossHost, "tcp_rr"},
-		{[]string{"ptp", "ebpf-redirect"}, catalog.CrossHost, "tcp_rr"},
-		{[]string{"veth", "bridge"}, catalog.SameHost, "tcp_rr"},
-		{[]string{"veth", "bridge"}, catalog.SameHost, "tcp_stream"},
-		{[]string{"route", "nat"}, catalog.PublishedPort, "tcp_rr"},
-		{[]string{"proxy"}, catalog.PublishedPort, "tcp_rr"},
-		{[]string{"proxy"}, catalog.PublishedPort, "tcp_stream"},
-		{[]string{"docker-nat"}, catalog.PublishedPort, "tcp_rr"},
-		{[]string{"docker-proxy"}, catalog.PublishedPort, "tcp_rr"},
-		{[]string{"docker-overlay"}, catalog.CrossHost, "tcp_rr"},
-	}
-}
+func (n natural) networks() []string { return strings.Split(strings.Fields(string(n))[0], ",") }
+
+func (n natural) path() string { return strings.Fields(string(n))[1] }
 
 // ask is what is said of a natural toll: the truth is of a longer run, in which each network is weighed by itself.
 func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
-	asked := n.networks[len(n.networks)-1]
-	one := sentence{plan: strings.Join(n.networks, ",") + " " + n.path + " " + n.workload, network: asked}
+	asked := n.networks()[len(n.networks())-1]
+	one := sentence{Plan: string(n), Network: asked}
 	s := &stage{tare: b.tare}
 	argv := func(networks []string, blocks string) []string {
-		return []string{"run", "--networks", catalog.Baseline + "," + strings.Join(networks, ","), "--paths", n.path, "--workloads", n.workload,
+		return []string{"run", "--networks", catalog.Baseline + "," + strings.Join(networks, ","), "--paths", n.path(), "--workloads", strings.Fields(string(n))[2],
 			"--json", "--blocks", blocks, "--duration", askDuration}
 	}
-	text, cell, err := s.answered(ctx, asked, argv(n.networks, askBlocks)...)
+	text, cell, err := s.answered(ctx, asked, argv(n.networks(), askBlocks)...)
 	if err != nil {
 		return one, err
 	}
@@ -172,7 +138,7 @@ func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
 		return one, undecided(cell)
 	}
 	one.said = f.Share
-	out, err := s.call(ctx, argv(n.ladder(rungsOf(*f)...), tollBlocks)...)
+	out, err := s.tare.Call(ctx, "", argv(n.ladder(rungsOf(*f)...), tollBlocks)...)
 	if err != nil {
 		return one, err
 	}
@@ -199,14 +165,14 @@ func rungsOf(f result.Finding) (names []string) {
 
 // ladder are the networks of the plan, with those that the last is built upon and others.
 func (n natural) ladder(others ...string) []string {
-	all := slices.Clone(n.networks)
+	all := n.networks()
 	for _, name := range others {
 		if !slices.Contains(all, name) {
 			all = append([]string{name}, all...)
 		}
 	}
 	for at, known := kinds.Find(all[len(all)-1]); known && at.Parent != "" && at.Parent != catalog.Baseline; at, known = kinds.Find(at.Parent) {
-		if below, is := kinds.Find(at.Parent); is && below.Serves(n.path) && !slices.Contains(all, at.Parent) {
+		if below, is := kinds.Find(at.Parent); is && below.Serves(n.path()) && !slices.Contains(all, at.Parent) {
 			all = append([]string{at.Parent}, all...)
 		}
 	}
@@ -244,60 +210,34 @@ func (n natural) truth(res *result.Result, f result.Finding) (share float64, lar
 	return share, share >= most-sentenceApart
 }
 
-// sentenceRow is the beginning of the row of the page's summary.
-const sentenceRow = "| first sentences of `tare run` that are right |"
-
-// withSentences puts how many sentences are right into the summary of a page.
-func withSentences(page string, all []sentence) string {
-	asked, right := counted(all)
-	row := fmt.Sprintf("%s %s | 29 of 30 |", sentenceRow, share(right, asked))
-	var lines []string
-	for _, line := range strings.Split(page, "\n") {
-		if strings.HasPrefix(line, sentenceRow) {
-			continue
-		}
-		if strings.HasPrefix(line, "| time to verdict of `tare doctor`") {
-			lines = append(lines, row)
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-func counted(all []sentence) (asked, right int) {
-	for _, s := range all {
-		if s.problem == "" {
+// Right is how many of the sentences are.
+func (p sharesOf) Right() string {
+	asked, right := 0, 0
+	for _, s := range p.Said {
+		if s.Problem == "" {
 			asked++
 		}
-		if s.problem == "" && s.right() {
+		if s.Problem == "" && s.right() {
 			right++
 		}
 	}
-	return asked, right
+	return harness.Share(right, asked)
 }
 
-// sentencesSection is the table of all.
-func sentencesSection(all []sentence) string {
-	var b strings.Builder
-	asked, right := counted(all)
-	fmt.Fprintf(&b, "\n### The first sentence\n\nOf the sentences in which the answer of `tare run` first names a cause, %s are right (wanted: 29 of 30): the cause is that of the larger part of the toll, its share is within %.0f points of the\nintervention's, and its fix, where it has one that can be carried out as printed, removes the symptom.\n\n", share(right, asked), 100*sentenceApart)
-	b.WriteString("| plan | network | names | share said, % | by intervention, % | fix | right |\n|---|---|---|---:|---:|---|---|\n")
-	for _, s := range all {
-		verdict := "yes"
-		if !s.right() {
-			verdict = "**no**"
-		}
-		if s.problem != "" {
-			verdict = "- " + s.problem
-		}
-		said, truth := "", ""
-		if s.said > 0 {
-			said = fmt.Sprintf("%.0f", 100*s.said)
-		}
-		if s.problem == "" {
-			truth = fmt.Sprintf("%.0f", 100*s.truth)
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", s.plan, s.network, s.named, said, truth, oneLine(s.fix), oneLine(verdict))
+// Cells are those of its row from the cause that it names.
+func (s sentence) Cells() string {
+	said, truth, verdict := "", "", "yes"
+	if s.said > 0 {
+		said = fmt.Sprintf("%.0f", 100*s.said)
 	}
-	return b.String()
+	if s.Problem == "" {
+		truth = fmt.Sprintf("%.0f", 100*s.truth)
+	}
+	switch {
+	case s.Problem != "":
+		verdict = "- " + s.Problem
+	case !s.right():
+		verdict = "**no**"
+	}
+	return strings.Join([]string{s.named, said, truth, harness.Line(s.fix), harness.Line(verdict)}, " | ")
 }

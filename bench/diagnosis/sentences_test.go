@@ -1,9 +1,11 @@
-package main
+package diagnosis
 
 import (
-	"strings"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"tare/bench/harness"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -29,7 +31,7 @@ func TestSentencesAreRightInAllRespects(t *testing.T) {
 
 // Of a toll of 0.4 ptp is 0.1, route 0.3 and vxlan the rest.
 func TestTruthOfANaturalToll(t *testing.T) {
-	n := natural{networks: []string{"ptp", "route", "vxlan"}}
+	const n natural = "ptp,route,vxlan cross-host tcp_rr"
 	res := &result.Result{}
 	for name, toll := range map[string]float64{"ptp": 0.1, "route": 0.3, "vxlan": 0.4} {
 		res.Cells = append(res.Cells, result.Cell{Network: name, Workload: "tcp_rr", Metrics: []result.Metric{{Name: "rtt_p50", Toll: &result.Toll{Value: toll}}}})
@@ -49,11 +51,33 @@ func TestTruthOfANaturalToll(t *testing.T) {
 	}
 }
 
-func TestSentencesInThePage(t *testing.T) {
-	page := "| a | b | |\n| time to verdict of `tare doctor`: median, maximum | 1 s | |\n"
-	once := withSentences(page, []sentence{{true: true, nearby: true}, {problem: "was not measured"}})
-	labtest.Equal(t, "row", strings.Contains(once, "| 1 of 1, 100 % | 29 of 30 |\n| time"), true)
-	labtest.Equal(t, "rows after another run", strings.Count(withSentences(once, nil), sentenceRow), 1)
-	section := sentencesSection([]sentence{{plan: "p", network: "route", named: "nat-cost", said: 0.3, truth: 0.6, true: true}})
-	labtest.Equal(t, "a wrong one", strings.Contains(section, "| p | route | nat-cost | 30 | 60 |  | **no** |"), true)
+func TestPageOfShares(t *testing.T) {
+	low, high := 0.45, 0.55
+	p := sharesOf{
+		Injected: []injected{
+			{Cause: "nat-cost", Wording: "snat", at: "route cross-host", Before: toll{0.2, 0.02}, After: toll{0.4, 0.02}, found: &result.Finding{Share: 0.5, Low: &low, High: &high}},
+			{Cause: "many-rules", Wording: "forward", at: "route cross-host", Problem: "the cause was not named"},
+		},
+		Said: []sentence{
+			{true: true, nearby: true}, {Problem: "was not measured"},
+			{Plan: "p", Network: "route", named: "nat-cost", said: 0.3, truth: 0.6, true: true},
+		},
+	}
+	file := filepath.Join(t.TempDir(), "page.md")
+	if err := harness.Write(file, "shares", sharesPage, p); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"1 of 1, 100 % within 5 points; of the others, the intervals of 0 overlap.",
+		"| `nat-cost` | snat | route | 20.0 ± 2.0 | 40.0 ± 2.0 | 50.0 ± 5.6 | 50.0 \\[45.0, 55.0\\] | +0.0 |",
+		"| `many-rules` | forward | route | 0.0 ± 0.0 | 0.0 ± 0.0 |  | the cause was not named |  |",
+		"first names a cause, 1 of 2, 50 % are right",
+		"| p | route | nat-cost | 30 | 60 |  | **no** |",
+	} {
+		labtest.Contains(t, "page", string(text), want)
+	}
 }

@@ -1,18 +1,16 @@
-package main
+package diagnosis
 
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"slices"
-	"strings"
-	"time"
 
-	"tare/probe"
+	"tare/bench/harness"
 	"tare/result"
 	"tare/weigh"
 )
@@ -20,76 +18,117 @@ import (
 // apartMost is how far a share may be from the injected one, in points.
 const apartMost = 5
 
-// sharesTitle is the heading of the table in the page.
-const sharesTitle = "## Shares\n"
-
-// slowing are the causes whose injections make a network slower: their share of the
-// toll is known, by the toll before.
-func slowing() []string {
-	return []string{
-		"encapsulation-cost", "nat-cost", "userland-proxy", "many-rules", "offload-off", "cfs-throttled", "tcp-receive-window",
-		"application-limited", "shaper-drop", "random-loss", "reordering", "lab-changed",
-	}
-}
-
 // injected is an injection with the tolls before and after it, and the finding that a
 // user gets.
 type injected struct {
-	cause, wording string
+	Cause, Wording string
 	at             spot
-	before, after  toll
+	Before, After  toll
 	found          *result.Finding
 	said           sentence
-	problem        string
+	Problem        string
 }
 
 // toll is a toll of the network, and half of its interval.
 type toll struct{ value, half float64 }
 
-// share is that of the injection in the toll, and half of its interval: the tolls before and
-// after it are of different runs.
-func (i injected) share() (share, half float64) {
-	of := i.before.value / i.after.value
-	return 1 - of, math.Hypot(i.before.half, of*i.after.half) / i.after.value
-}
-
-// apart is how far the share of the finding is from that of the injection, in points.
-func (i injected) apart() float64 {
-	share, _ := i.share()
-	return 100 * (i.found.Share - share)
-}
-
 // String is the toll in percent.
 func (t toll) String() string { return fmt.Sprintf("%.1f ± %.1f", 100*t.value, 100*t.half) }
 
-// near reports whether it is near enough.
-func (i injected) near() bool { return math.Abs(i.apart()) <= apartMost }
+// Network is where it was injected.
+func (i injected) Network() string { return i.at.network() }
+
+// Share is that of the injection in the toll, and half of its interval: the tolls before and
+// after it are of different runs.
+func (i injected) Share() toll {
+	of := i.Before.value / i.After.value
+	return toll{1 - of, math.Hypot(i.Before.half, of*i.After.half) / i.After.value}
+}
+
+// Cells are the last of its row: the injected share, the one that was named, and how far they are apart.
+func (i injected) Cells() string {
+	if i.found == nil {
+		return fmt.Sprintf(" | %s | ", i.Problem)
+	}
+	interval := ""
+	if i.found.Low != nil && i.found.High != nil {
+		interval = fmt.Sprintf(` \[%.1f, %.1f\]`, 100**i.found.Low, 100**i.found.High)
+	}
+	return fmt.Sprintf("%s | %.1f%s | %+.1f", i.Share(), 100*i.found.Share, interval, i.apart())
+}
+
+// apart is how far the share of the finding is from that of the injection, in points.
+func (i injected) apart() float64 { return 100 * (i.found.Share - i.Share().value) }
 
 // joint reports whether the interval of the finding's share and that of the injection's have
 // values in common.
 func (i injected) joint() bool {
-	share, half := i.share()
-	return i.found.Low != nil && i.found.High != nil && *i.found.Low <= share+half && *i.found.High >= share-half
+	share := i.Share()
+	return i.found.Low != nil && i.found.High != nil && *i.found.Low <= share.value+share.half && *i.found.High >= share.value-share.half
 }
 
-// weighAll weighs every wording of some causes, each on its first spot.
-func (b bench) weighAll(ctx context.Context, chosen []cause) []injected {
-	var all []injected
+// sharesOf is what shares.md is made of.
+type sharesOf struct {
+	Machine  harness.Machine
+	Command  string
+	Injected []injected
+	Said     []sentence
+}
+
+//go:embed shares.md
+var sharesPage string
+
+// shares weighs every wording that makes a network slower, each on its first spot, asks about tolls that nobody
+// injected, and writes the page.
+func (b bench) shares(ctx context.Context, machine harness.Machine, d data, chosen []cause, o options) error {
+	p := sharesOf{Machine: machine, Command: o.command}
 	for _, c := range chosen {
-		for _, w := range c.wordings {
-			if !slices.Contains(slowing(), c.id) || len(w.inject) == 0 || len(w.ask) == 0 || w.ask[0].verb != runVerb || ctx.Err() != nil {
+		for _, w := range c.Wordings {
+			if !c.Slows || len(w.Inject) == 0 || len(w.Ask) == 0 || w.Ask[0] == doctor || ctx.Err() != nil {
 				continue
 			}
-			i := injected{cause: c.id, wording: w.name, at: w.on[0]}
-			fmt.Fprintf(os.Stderr, "%s %s on %s %s\n", c.id, w.name, i.at.network, i.at.path)
+			i := injected{Cause: c.ID, Wording: w.Name, at: w.on[0]}
+			fmt.Fprintln(os.Stderr, c.ID, w.Name, "on", i.at)
 			if err := b.weigh(ctx, w, &i); err != nil {
-				i.problem = oneLine(err.Error())
-				fmt.Fprintln(os.Stderr, "  "+i.problem)
+				i.Problem = harness.Line(err.Error())
+				fmt.Fprintln(os.Stderr, "  "+i.Problem)
 			}
-			all = append(all, i)
+			p.Injected = append(p.Injected, i)
+			if i.said.Plan != "" {
+				p.Said = append(p.Said, i.said)
+			}
 		}
 	}
-	return all
+	for _, n := range d.Naturals {
+		if !o.clean || ctx.Err() != nil {
+			break
+		}
+		one, err := n.ask(ctx, b)
+		if err != nil {
+			one.Problem = harness.Line(err.Error())
+		}
+		fmt.Fprintf(os.Stderr, "%+v\n", one)
+		p.Said = append(p.Said, one)
+	}
+	return harness.Write(o.output, "shares", sharesPage, p)
+}
+
+// Near is how many of the shares that were named are near enough, and how many of the others' intervals
+// overlap.
+func (p sharesOf) Near() string {
+	near, joint, weighed := 0, 0, 0
+	for _, i := range p.Injected {
+		switch {
+		case i.found == nil:
+			continue
+		case math.Abs(i.apart()) <= apartMost:
+			near++
+		case i.joint():
+			joint++
+		}
+		weighed++
+	}
+	return fmt.Sprintf("%s within %d points; of the others, the intervals of %d overlap", harness.Share(near, weighed), apartMost, joint)
 }
 
 // weigh takes the tolls before and after an injection, and asks for its cause.
@@ -98,59 +137,42 @@ func (b bench) weigh(ctx context.Context, w wording, i *injected) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	q := w.ask[0]
-	if i.before, err = s.toll(ctx, q); err != nil {
+	defer func() { err = errors.Join(err, s.Close()) }()
+	q := w.Ask[0]
+	if i.Before, err = s.toll(ctx, q); err != nil {
 		return err
 	}
-	for _, one := range w.inject {
-		if _, err := s.typeAt(ctx, one); err != nil {
-			return fmt.Errorf("inject: %w", err)
-		}
-	}
-	switch there, err := s.bitten(ctx, w.bites); {
-	case err != nil:
-		return err
-	case !there:
-		return errors.New("the injection does not bite: the symptom is not there")
-	}
-	if i.after, err = s.toll(ctx, q); err != nil {
+	if err := s.inject(ctx, w); err != nil {
 		return err
 	}
-	if i.after.value-i.after.half <= i.before.value+i.before.half {
+	if i.After, err = s.toll(ctx, q); err != nil {
+		return err
+	}
+	if i.After.value-i.After.half <= i.Before.value+i.Before.half {
 		return errors.New("the injection makes nothing slower here: there is no share to name")
 	}
-	cell, err := s.cell(ctx, q)
+	cell, _, err := s.cell(ctx, i.at.network(), q.argv(s)...)
 	if err != nil {
 		return err
 	}
 	if i.said, err = s.sentence(ctx, w, *i); err != nil {
-		i.said.problem = oneLine(err.Error())
+		i.said.Problem = harness.Line(err.Error())
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "  %+v\n", i.said)
-	n := slices.IndexFunc(cell.Findings, func(f result.Finding) bool { return f.ID == i.cause })
-	if n < 0 {
+	if i.found = findingOf(cell, i.Cause); i.found == nil {
 		return fmt.Errorf("the cause was not named, but %v", result.Names(cell.Findings, func(f result.Finding) string { return f.ID }))
 	}
-	i.found = &cell.Findings[n]
 	return nil
 }
 
-// sayAll asks about tolls that nobody injected.
-func (b bench) sayAll(ctx context.Context) (all []sentence) {
-	for _, n := range naturals() {
-		if ctx.Err() != nil {
-			return all
-		}
-		one, err := n.ask(ctx, b)
-		if err != nil {
-			one.problem = oneLine(err.Error())
-		}
-		fmt.Fprintf(os.Stderr, "%+v\n", one)
-		all = append(all, one)
+// findingOf is that of a cell by its name; nil: it has none.
+func findingOf(cell result.Cell, id string) *result.Finding {
+	n := slices.IndexFunc(cell.Findings, func(f result.Finding) bool { return f.ID == id })
+	if n < 0 {
+		return nil
 	}
-	return all
+	return &cell.Findings[n]
 }
 
 // tollBlocks is in how many blocks a toll is measured.
@@ -158,7 +180,7 @@ const tollBlocks = "40"
 
 // toll is that of the network.
 func (s *stage) toll(ctx context.Context, q question) (toll, error) {
-	cell, err := s.cell(ctx, q, "--blocks", tollBlocks)
+	cell, _, err := s.cell(ctx, s.at.network(), append(q.argv(s), "--blocks", tollBlocks)...)
 	if err != nil {
 		return toll{}, err
 	}
@@ -169,111 +191,20 @@ func (s *stage) toll(ctx context.Context, q question) (toll, error) {
 	return toll{m.Toll.Value, (*m.Toll.High - *m.Toll.Low) / 2}, nil
 }
 
-// cell is the network's cell in the answer to a question.
-func (s *stage) cell(ctx context.Context, q question, flags ...string) (result.Cell, error) {
+// cell is a network's cell in the result of a run, and the result.
+func (s *stage) cell(ctx context.Context, networkName string, argv ...string) (cell result.Cell, out []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	q.flags = append(slices.Clone(q.flags), flags...)
-	out, err := s.call(ctx, q.argv(s)...)
-	if err != nil {
-		return result.Cell{}, err
+	if out, err = s.tare.Call(ctx, "", argv...); err != nil {
+		return cell, nil, err
 	}
 	res, err := result.Read(bytes.NewReader(out))
 	if err != nil {
-		return result.Cell{}, err
+		return cell, nil, err
 	}
-	cell, there := result.First(res.Cells, func(c result.Cell) bool { return c.Network == s.at.network })
+	cell, there := result.First(res.Cells, func(c result.Cell) bool { return c.Network == networkName })
 	if !there || cell.Status != result.StatusOK {
-		return cell, fmt.Errorf("%s was not measured: %s", s.at.network, cell.Reason)
+		return cell, nil, fmt.Errorf("%s was not measured: %s", networkName, cell.Reason)
 	}
-	return cell, nil
-}
-
-// sharesSection is the table of all.
-func sharesSection(all []injected, natural []sentence, o options) string {
-	var b strings.Builder
-	env := probe.Environment("/")
-	near, joint, weighed := 0, 0, 0
-	for _, i := range all {
-		if i.found == nil {
-			continue
-		}
-		weighed++
-		switch {
-		case i.near():
-			near++
-		case i.joint():
-			joint++
-		}
-	}
-	command := "go run ./bench/diagnosis -shares"
-	if o.causes != "" {
-		command += " -causes " + o.causes
-	}
-	fmt.Fprintf(&b, "%s\nWritten by `%s` on %s: Linux %s, %s, %d CPUs.\n\n", sharesTitle, command, time.Now().UTC().Format(time.DateOnly), env.Kernel, env.CPUModel, env.CPUs)
-	b.WriteString(`How much of a toll an injection causes is known by the toll before it, each of a run of 40 blocks. Next to it is the
-share that a user gets from tare run, which knows nothing of the lab before.
-
-`)
-	fmt.Fprintf(&b, "%s within %d points; of the others, the intervals of %d overlap.\n\n| cause | injection | network | toll before, %% | after, %% | injected share, %% | share named, %% | apart, points |\n|---|---|---|---:|---:|---:|---:|---:|\n", share(near, weighed), apartMost, joint)
-	for _, i := range all {
-		if i.found == nil {
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | | %s | |\n", i.cause, i.wording, i.at.network, i.before, i.after, i.problem)
-			continue
-		}
-		interval := ""
-		if i.found.Low != nil && i.found.High != nil {
-			interval = fmt.Sprintf(` \[%.1f, %.1f\]`, 100**i.found.Low, 100**i.found.High)
-		}
-		injected, half := i.share()
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %.1f%s | %+.1f |\n",
-			i.cause, i.wording, i.at.network, i.before, i.after, toll{injected, half}, 100*i.found.Share, interval, i.apart())
-	}
-	b.WriteString(sentencesSection(sentencesOf(all, natural)))
-	return b.String()
-}
-
-// sentencesOf are those of injections, and then those of natural tolls.
-func sentencesOf(all []injected, natural []sentence) (said []sentence) {
-	for _, i := range all {
-		if i.said.plan != "" {
-			said = append(said, i.said)
-		}
-	}
-	return append(said, natural...)
-}
-
-// sharesIn is the section of the table in a page, from its heading to the next.
-func sharesIn(page string) (before, section, after string) {
-	before, rest, there := strings.Cut(page, sharesTitle)
-	if !there {
-		before, rest, there = strings.Cut(page, "## Clean labs\n")
-		if there {
-			rest = "## Clean labs\n" + rest
-		}
-		return before, "", rest
-	}
-	body, next, more := strings.Cut(rest, "\n## ")
-	if more {
-		after = "## " + next
-	}
-	return before, sharesTitle + body + "\n", after
-}
-
-// writeShares puts the table into a page that exists.
-func writeShares(o options, all []injected, natural []sentence) error {
-	section := sharesSection(all, natural, o)
-	if o.output == "" {
-		return nil
-	}
-	if o.output == "-" {
-		_, err := io.WriteString(os.Stdout, section)
-		return err
-	}
-	page, err := os.ReadFile(o.output)
-	if err != nil {
-		return err
-	}
-	before, _, after := sharesIn(string(page))
-	return os.WriteFile(o.output, []byte(withSentences(before+section+"\n"+after, sentencesOf(all, natural))), 0o644)
+	return cell, out, nil
 }

@@ -1,124 +1,61 @@
-package main
+package diagnosis
 
 import (
-	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"tare/bench/harness"
 	"tare/network"
 	"tare/site"
 )
 
-// What things may take.
-const (
-	setUpWait = 2 * time.Minute
-	typeWait  = time.Minute
-	clearWait = time.Minute
-)
+// typeWait is what a script may take.
+const typeWait = time.Minute
 
 // prelude are the commands that the scripts have in addition to the shell's.
-const prelude = `
-counter() { nstat -asz "$1" | awk -v name="$1" '$1 == name { print $2 }'; }
-remember() { mkdir -p /run/tare; counter "$1" >"/run/tare/$1"; }
-grown() { [ "$(counter "$1")" -gt "$(cat "/run/tare/$1")" ]; }
-small() { ping -qn -c 3 -i 0.01 -W 1 -s 56 "$DIAL" >/dev/null; }
-large() { ping -qn -c 3 -i 0.01 -W 1 -M do -s "$1" "$DIAL" >/dev/null; }
-answer() { iperf3 -c "$DIAL" -p "$PORT" -n 1 --connect-timeout 1500 2>&1; }
-mute() { answer | grep -q "timed out"; }
-hop() { ip -o route get "$1" | sed -n 's/.* via \([^ ]*\).*/\1/p' | grep . || echo "$1"; }
-toward() { ip -o route get "$1" | sed -n 's/.* dev \([^ ]*\).*/\1/p'; }
-serve() {
-	setsid timeout 20 iperf3 -s -1 -p "$PORT" >/dev/null 2>&1 &
-	until [ "$(ss -Hltn "sport = :$PORT" | wc -l)" -gt 0 ]; do sleep 0.01; done
-}
-load() { setsid timeout 8 iperf3 -c "$DIAL" -p "$PORT" -t 2 "$@" >/dev/null 2>&1 & }
-carrier() { # the load's socket that carries most
-	ss -HtinO "dport = :$PORT" | awk '{ sent = 0 } match($0, /bytes_sent:[0-9]+/) { sent = substr($0, RSTART + 11, RLENGTH - 11) + 0 } sent > most { most = sent; line = $0 } END { print line }'
-}
-settle() { while pgrep -x iperf3 >/dev/null; do sleep 0.02; done; }
-`
+//
+//go:embed prelude.sh
+var prelude string
 
 // stage is a lab with a network in it, and the ends of a path.
 type stage struct {
-	tare, name string
-	at         spot
-	roles      map[string]place
-	ends       network.Ends
-	source     string         // the client's address
-	clear      io.WriteCloser // when it is closed the lab is taken down
-	cleared    chan error
+	*harness.Lab
+	tare   harness.Tare
+	at     spot
+	roles  map[string]place
+	ends   network.Ends
+	source string // the client's address
 }
 
 // open builds a lab. It is taken down when this program ends, however that happens.
-func open(ctx context.Context, tare string, at spot) (_ *stage, err error) {
-	s := &stage{tare: tare, name: fmt.Sprintf("diagnosis-%d-%06x", os.Getpid(), rand.IntN(1<<24))}
-	if err := s.guard(); err != nil {
+func open(ctx context.Context, tare harness.Tare, at spot) (*stage, error) {
+	built, err := tare.Up(ctx, at.network())
+	if err != nil {
 		return nil, err
 	}
-	if err := s.setUp(ctx, at); err != nil {
-		return nil, errors.Join(err, s.close())
+	s := &stage{Lab: built, tare: tare, at: at}
+	if err := s.find(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
-// guard starts what takes the lab down once this program closes a pipe,
-// which it does at the latest when it ends. A lab that is being built then is
-// completed before it is taken down.
-func (s *stage) guard() error {
-	const wait = `
-		read -r _
-		while pgrep -f "lab up [^ ]* --name $1" >/dev/null; do sleep 0.05; done
-		! "$0" lab list | grep -q "^$1 " || "$0" lab down --name "$1" >/dev/null`
-	cmd := exec.Command("sh", "-c", wait, s.tare, s.name)
-	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt at the terminal is not for it
-	pipe, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("guard the lab: %w", err)
-	}
-	s.clear, s.cleared = pipe, make(chan error, 1)
-	go func() { s.cleared <- cmd.Wait() }()
-	return nil
-}
-
-// close takes the lab down.
-func (s *stage) close() error {
-	if err := s.clear.Close(); err != nil {
-		return err
-	}
-	select {
-	case err := <-s.cleared:
-		return err
-	case <-time.After(clearWait):
-		return fmt.Errorf("lab %s does not go: tare lab down --name %[1]s", s.name)
-	}
-}
-
-func (s *stage) setUp(ctx context.Context, at spot) error {
-	ctx, cancel := context.WithTimeout(ctx, setUpWait)
-	defer cancel()
-	if _, err := s.call(ctx, "lab", "up", at.network, "--name", s.name); err != nil {
-		return err
-	}
-	l, err := site.Join(ctx, s.name)
+// find finds the ends of the path, and where the roles are.
+func (s *stage) find(ctx context.Context) error {
+	l, err := site.Join(ctx, s.Name)
 	if err != nil {
 		return err
 	}
 	for _, u := range l.Topology.Clusters {
-		if ends, serves := u.Paths[at.path]; u.Network == at.network && serves {
+		if ends, serves := u.Paths[s.at.path()]; u.Network == s.at.network() && serves {
 			s.ends = ends
 		}
 	}
@@ -126,9 +63,8 @@ func (s *stage) setUp(ctx context.Context, at spot) error {
 		return err
 	}
 	if s.ends.Client == "" {
-		return fmt.Errorf("network %s has no path %s: choose one that docs/networks names", at.network, at.path)
+		return fmt.Errorf("network %s has no path %s: choose one that docs/networks names", s.at.network(), s.at.path())
 	}
-	s.at = at
 	return s.cast(ctx)
 }
 
@@ -154,7 +90,7 @@ func (s *stage) cast(ctx context.Context) error {
 // enter finds a process of a real container: the lab's host sees it, and types
 // in its network.
 func (s *stage) enter(ctx context.Context, role, end string) error {
-	out, err := s.call(ctx, "lab", "show", "--name", s.name, "--json", end)
+	out, err := s.tare.Call(ctx, "", "lab", "show", "--name", s.Name, "--json", end)
 	if err != nil {
 		return err
 	}
@@ -194,31 +130,17 @@ func (p place) String() string {
 	return p.at
 }
 
-// call calls tare and gives what it printed; an exit status other than 0 is an
-// error.
-func (s *stage) call(ctx context.Context, argv ...string) ([]byte, error) {
-	var out, problem bytes.Buffer
-	cmd := exec.CommandContext(ctx, s.tare, argv...)
-	cmd.Stdout, cmd.Stderr = &out, &problem
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Run(); err != nil {
-		return out.Bytes(), fmt.Errorf("tare %s: %w: %s", argv[0], err, bytes.TrimSpace(problem.Bytes()))
-	}
-	return out.Bytes(), nil
-}
-
 // typeAt types a script at a place.
 func (s *stage) typeAt(ctx context.Context, one step) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, typeWait)
 	defer cancel()
-	place := s.roles[one.at]
-	argv := []string{"lab", "exec", "--name", s.name, place.at, "--"}
+	place := s.roles[one.At]
+	argv := []string{}
 	if place.pid != "" {
 		argv = append(argv, "nsenter", "-t", place.pid, "-n")
 	}
 	argv = append(append(argv, "env"), s.words()...)
-	out, err := s.call(ctx, append(argv, "sh", "-ec", prelude+one.script)...)
+	out, err := s.Type(ctx, "", place.at, append(argv, "sh", "-ec", prelude+one.Script)...)
 	if err != nil {
 		err = fmt.Errorf("at %s: %w", place, err)
 	}
@@ -245,7 +167,7 @@ func (s *stage) bitten(ctx context.Context, steps []step) (bool, error) {
 		}
 	}
 	_, err := s.typeAt(ctx, steps[last])
-	if _, err := s.typeAt(ctx, step{steps[last].at, `settle`}); err != nil {
+	if _, err := s.typeAt(ctx, step{steps[last].At, `settle`}); err != nil {
 		return false, fmt.Errorf("wait for the end of the load: %w", err)
 	}
 	var status *exec.ExitError

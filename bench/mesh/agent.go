@@ -1,18 +1,17 @@
-package main
+package mesh
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"net/netip"
+	"slices"
 	"sync"
-	"time"
 
 	"tare/agent"
-	"tare/protocol"
-	"tare/result"
 	"tare/test/meshtest"
+	"tare/test/simtest"
 	"tare/workload"
 )
 
@@ -33,127 +32,63 @@ func nodeAt(address netip.AddrPort) int {
 	return int(bytes[1])<<16 | int(bytes[2])<<8 | int(bytes[3])
 }
 
-// world is one that agents may ask at the same time.
-type world struct {
-	mu sync.Mutex
-	of *meshtest.World
-}
+// tallies are as long as those of the ends of tcp_stream: of the one that does not measure, and of the other
+// without its throughput. A node has 16 CPUs.
+//
+//go:embed tallies.json
+var talliesText []byte
 
-func (w *world) goodput(client, server int, dense bool) float64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	value, _ := w.of.Goodput(client, server, dense)
-	return value
-}
-
-// serve is a simulated agent: it replies at once.
-func serve(node int, w *world, in io.Reader, out io.Writer) error {
-	stream := protocol.NewStream(in, out)
-	greeting := agent.Greeting{
-		Greeting: protocol.Greeting{Schema: agent.Schema, Version: "0.1.0"}, Boot: fmt.Sprintf("3f0c1d2e-5b6a-4c7d-8e9f-%012d", node),
-	}
-	return protocol.Serve(stream, greeting, func(r *agent.Request) error {
-		if r.Job == nil {
-			return nil // it is to cancel what has ended
-		}
-		address, err := netip.ParseAddrPort(r.Job.Address)
-		if err != nil {
-			return fmt.Errorf("read address of request: %w", err)
-		}
-		reply := agent.Reply{Reply: protocol.Reply{ID: r.ID}, Tally: tallyOf(0)}
-		switch r.Do {
-		case agent.DoServe:
-			if err := stream.Write(agent.Reply{Reply: reply.Reply, Listening: r.Job.Address}); err != nil {
-				return err
-			}
-		case agent.DoSend:
-			reply.Tally = tallyOf(w.goodput(node, nodeAt(address), address.Port() == densePort))
-		}
-		return stream.Write(reply)
-	})
-}
-
-// run is what both ends of a window are asked for.
-func run() workload.Run {
-	return workload.Run{
-		Token: "5d41402abc4b2a76b9719d911017c592", Mode: "write128K", Flows: 1, Size: 131072,
-		Warmup: 100 * time.Millisecond, Duration: time.Second, Interval: 100 * time.Millisecond,
-	}
-}
-
-// cpus is how many each simulated node has: its tally counts the time of each.
-const cpus = 16
-
-// tallyOf is as long as that of one end of tcp_stream; zero: of the end that does not measure.
-func tallyOf(goodput float64) *workload.Tally {
-	t := &workload.Tally{
-		Counters: map[string]float64{}, CC: "cubic",
-		CPU: &workload.CPU{Busy: 1.234567, Steal: 0.012345, Over: 1.100234, Each: map[string]float64{}},
-		Readings: []result.Reading{
-			{Source: "/proc/self/task/*/schedstat", Counts: map[string]float64{"run_time": 0.912345, "run_delay": 0.001234, "timeslices": 1234}},
-			{Source: "/proc/self/task/*/sched", Counts: map[string]float64{"migrations": 12, "voluntary_switches": 1234, "involuntary_switches": 56}},
-		},
-	}
-	for n := range cpus {
-		for _, what := range []string{"busy", "softirq", "steal", "idle"} {
-			t.CPU.Each[fmt.Sprintf("cpu%d.%s", n, what)] = 0.123456
-		}
-	}
-	names := []string{"skb_bytes", "thread_busy"}
-	if goodput > 0 {
-		t.Metrics = map[string]float64{"throughput": goodput, "throughput_min": goodput, "throughput_max": goodput, "throughput_cv": 0.0123456, "retransmits": 12}
-		t.Series = map[string][]float64{}
-		for range 10 {
-			t.Series["throughput"] = append(t.Series["throughput"], goodput)
-			t.Series["time"] = append(t.Series["time"], 0.123456789)
-		}
-		t.Window, t.Work = 1000123456, goodput/1e9
-		names = []string{
-			"busy", "rwnd_limited", "sndbuf_limited", "timeouts", "duplicates", "reorderings", "cwnd", "pacing_rate", "app_limited", "mss", "path_mtu",
-			"rtt", "rtt_min",
-		}
-	}
-	for _, name := range names {
-		t.Counters[name] = 1234.56789
-	}
-	return t
-}
-
-// fleet is the handles of all agents.
+// fleet is the agents of all nodes, and the world in which they measure.
 type fleet struct {
+	*simtest.Site
 	handles []*agent.Handle
-	moved   counted // by all streams
+	mu      sync.Mutex // agents ask the world at the same time
+	of      *meshtest.World
+	tallies [2]workload.Tally
 }
 
-// open starts an agent for each node.
-func open(ctx context.Context, nodes int, w *world) (*fleet, error) {
-	f := &fleet{}
+// open starts an agent for each node, which answers at once.
+func open(ctx context.Context, nodes int, of *meshtest.World) (*fleet, error) {
+	f := &fleet{of: of}
+	if err := json.Unmarshal(talliesText, &f.tallies); err != nil {
+		return nil, err
+	}
+	f.Site = simtest.New(f.answer)
 	for node := range nodes {
-		requestsOut, requests := io.Pipe()
-		replies, repliesIn := io.Pipe()
-		go func() { repliesIn.CloseWithError(serve(node, w, requestsOut, repliesIn)) }()
-		end := func() error { return errors.Join(requestsOut.Close(), replies.Close()) }
-		h, err := agent.Open(ctx, fmt.Sprintf("node-%d", node), f.moved.writer(requests), f.moved.reader(replies), end)
+		h, err := f.Agent(ctx, addressOf(node, false).String(), "node")
 		if err != nil {
-			return nil, errors.Join(err, f.close())
+			return nil, errors.Join(err, f.Close())
 		}
 		f.handles = append(f.handles, h)
 	}
 	return f, nil
 }
 
-func (f *fleet) close() error {
-	var errs []error
-	for _, h := range f.handles {
-		errs = append(errs, h.Close())
+// answer is what an agent measures.
+func (f *fleet) answer(o simtest.Request) simtest.Reply {
+	client, errClient := netip.ParseAddrPort(o.At)
+	server, errServer := netip.ParseAddrPort(o.Address)
+	if o.Serves() || errClient != nil || errServer != nil {
+		return simtest.Reply{Tally: f.tallies[0]}
 	}
-	return errors.Join(errs...)
+	f.mu.Lock()
+	goodput, _ := f.of.Goodput(nodeAt(client), nodeAt(server), server.Port() == densePort)
+	f.mu.Unlock()
+	if goodput == 0 { // the window is lost
+		return simtest.Reply{Tally: f.tallies[0]}
+	}
+	t := f.tallies[1]
+	t.Metrics = map[string]float64{"throughput": goodput, "throughput_min": goodput, "throughput_max": goodput, "throughput_cv": 0.0123456, "retransmits": 12}
+	t.Series = map[string][]float64{"throughput": slices.Repeat([]float64{goodput}, 10), "time": slices.Repeat([]float64{0.123456789}, 10)}
+	t.Work = goodput / 1e9
+	return simtest.Reply{Tally: t}
 }
 
 // window measures a pair.
 func (f *fleet) window(ctx context.Context, client, server int, dense bool) (map[string]float64, string) {
+	run := workload.Run{Token: "5d41402abc4b2a76b9719d911017c592", Mode: "write128K", Flows: 1, Size: 131072} // of no length
 	at := addressOf(server, dense).String()
-	out, err := agent.Measure(ctx, f.handles[server], f.handles[client], "tcp_stream", run(), at, at)
+	out, err := agent.Measure(ctx, f.handles[server], f.handles[client], "tcp_stream", run, at, at)
 	if err != nil {
 		return nil, err.Error()
 	}

@@ -1,26 +1,26 @@
-package main
+package mesh
 
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"tare/bench/harness"
 	"tare/result"
 )
 
-// labHosts is how many hosts a lab has.
-const labHosts = 10
-
-// rules is how many rules of nftables a slow packet is compared with.
-const rules = 1500
+// labHosts is how many hosts a lab has, and rules with how many of nftables a slow packet is compared.
+const (
+	labHosts = 10
+	rules    = 1500
+)
 
 // labKind is what is done to the hosts of a lab, and who is to be named.
 type labKind struct {
@@ -53,7 +53,6 @@ func many(chain string) string {
 
 // labTrial is one run on a lab.
 type labTrial struct {
-	kind  string
 	right bool // exactly those were named who are slow
 	named []string
 	value float64 // how slow the first one is
@@ -61,51 +60,60 @@ type labTrial struct {
 }
 
 // trying is what runs a mesh, and the folder that keeps what it gives; empty: none does.
-type trying struct{ tare, keep string }
+type trying struct {
+	tare harness.Tare
+	keep string
+}
 
-// labs runs tare mesh so often on labs of each kind, in turns, and prints who was named. A lab is
+//go:embed labs.md
+var labsPage string
+
+// labs runs tare mesh so often on labs of each kind, in turns, and writes who was named. A lab is
 // built for each run.
-func labs(ctx context.Context, w io.Writer, by trying, only string, runs int) error {
+func (p page) labs(ctx context.Context, output string, by trying, only string, runs int) error {
 	kinds := slices.DeleteFunc(labKinds(), func(k labKind) bool { return only != "" && !slices.Contains(strings.Split(only, ","), k.name) })
 	if len(kinds) == 0 {
 		return fmt.Errorf("-kinds %s: choose among %s", only, strings.Join(result.Names(labKinds(), func(k labKind) string { return k.name }), ", "))
 	}
-	var trials []labTrial
-	for run := range runs {
-		for _, k := range kinds {
-			t, err := k.try(ctx, by, uint64(run+1))
-			if err != nil {
-				return err
+	trials := map[string][]labTrial{}
+	var turns []harness.Turn
+	for _, k := range kinds {
+		turns = append(turns, harness.Turn{Name: k.name, Take: func(ctx context.Context, round int) error {
+			t, err := k.try(ctx, by, uint64(round+1))
+			if err == nil {
+				trials[k.name] = append(trials[k.name], t)
+				fmt.Fprintf(os.Stderr, "mesh: %s named %s, right: %v, %s\n", k.name, oneOf(t.named), t.right, t.took.Round(time.Second))
 			}
-			fmt.Fprintf(os.Stderr, "mesh: %s, run %d: named %s, right: %v, %s\n", k.name, run+1, oneOf(t.named), t.right, t.took.Round(time.Second))
-			trials = append(trials, t)
-		}
+			return err
+		}})
 	}
-	_, err := io.WriteString(w, labTable(kinds, trials))
-	return err
+	if _, err := harness.Turns(ctx, "mesh", runs, turns); err != nil {
+		return err
+	}
+	for _, k := range kinds {
+		p.Labs = append(p.Labs, k.row(trials[k.name]))
+	}
+	return harness.Write(output, "mesh-labs", labsPage, p)
 }
 
 // try builds a lab, makes one of its hosts slow, and asks who is.
 func (k labKind) try(ctx context.Context, by trying, seed uint64) (t labTrial, err error) {
-	tare := by.tare
-	name := fmt.Sprintf("mesh-%d", os.Getpid())
-	if _, err := call(ctx, tare, "", "lab", "up", "host", "--name", name, "--hosts", fmt.Sprint(labHosts), "--pin", "same"); err != nil {
+	lab, err := by.tare.Up(ctx, "host", "--hosts", fmt.Sprint(labHosts), "--pin", "same")
+	if err != nil {
 		return t, err
 	}
-	defer func() {
-		_, downErr := call(context.WithoutCancel(ctx), tare, "", "lab", "down", "--name", name)
-		err = errors.Join(err, downErr)
-	}()
+	defer func() { err = errors.Join(err, lab.Close()) }()
 	if k.at != "" {
-		if _, err := call(ctx, tare, k.rules(), "lab", "exec", "--name", name, k.at, "--", "nft", "-f", "-"); err != nil {
+		if _, err := lab.Type(ctx, k.rules(), k.at, "nft", "-f", "-"); err != nil {
 			return t, err
 		}
 	}
 	begun := time.Now()
-	out, err := call(ctx, tare, "", "mesh", "--lab", name, "--seed", fmt.Sprint(seed), "--json")
+	out, err := by.tare.Call(ctx, "", "mesh", "--lab", lab.Name, "--seed", fmt.Sprint(seed), "--json")
 	if err != nil {
 		return t, err
 	}
+	took := time.Since(begun)
 	if by.keep != "" {
 		if err := os.WriteFile(filepath.Join(by.keep, fmt.Sprintf("%s-%d.json", k.name, seed)), out, 0o644); err != nil {
 			return t, err
@@ -118,12 +126,12 @@ func (k labKind) try(ctx context.Context, by trying, seed uint64) (t labTrial, e
 	if res.Mesh == nil {
 		return t, errors.New("read result: it is no mesh")
 	}
-	return k.judge(res.Mesh, time.Since(begun)), nil
+	return k.judge(res.Mesh, took), nil
 }
 
 // judge holds who is named against who is slow.
 func (k labKind) judge(m *result.Mesh, took time.Duration) labTrial {
-	t := labTrial{kind: k.name, named: whom(m), took: took}
+	t := labTrial{named: whom(m), took: took}
 	t.right = slices.Equal(t.named, k.named)
 	if len(m.Named) > 0 {
 		t.value = m.Named[0].Value
@@ -148,47 +156,22 @@ func oneOf(named []string) string {
 	return strings.Join(named, ", ")
 }
 
-// labTable has a row for each kind.
-func labTable(kinds []labKind, trials []labTrial) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "| lab of %d hosts | to be named | right | how slow | seconds of a run | named otherwise |\n|---|---|---|---|---|---|\n", labHosts)
-	for _, k := range kinds {
-		right, runs := 0, 0
-		var took, slow []float64
-		var wrong []string
-		for _, t := range trials {
-			if t.kind != k.name {
-				continue
-			}
-			runs++
-			took = append(took, t.took.Seconds())
-			if t.right {
-				right++
-				slow = append(slow, 100*t.value)
-			} else {
-				wrong = append(wrong, oneOf(t.named))
-			}
-		}
-		effect := "none"
-		if k.at != "" && right > 0 {
-			effect = fmt.Sprintf("%.0f to %.0f %%", slices.Min(slow), slices.Max(slow))
-		}
-		if runs > 0 {
-			fmt.Fprintf(&b, "| %s | %s | %d of %d | %s | %.0f to %.0f | %s |\n", k.name, oneOf(k.named), right, runs, effect, slices.Min(took), slices.Max(took), strings.Join(wrong, "; "))
+// row is what the runs on labs of a kind came to.
+func (k labKind) row(trials []labTrial) string {
+	var took, slow []float64
+	var wrong []string
+	for _, t := range trials {
+		took = append(took, t.took.Seconds())
+		if t.right {
+			slow = append(slow, 100*t.value)
+		} else {
+			wrong = append(wrong, oneOf(t.named))
 		}
 	}
-	return b.String()
-}
-
-// call runs tare, with a text as its input.
-func call(ctx context.Context, tare, input string, argv ...string) ([]byte, error) {
-	var out, problem bytes.Buffer
-	cmd := exec.CommandContext(ctx, tare, argv...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &problem
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("tare %s: %w: %s", strings.Join(argv[:2], " "), err, bytes.TrimSpace(problem.Bytes()))
+	effect := "none"
+	if k.at != "" && len(slow) > 0 {
+		effect = fmt.Sprintf("%.0f to %.0f %%", slices.Min(slow), slices.Max(slow))
 	}
-	return out.Bytes(), nil
+	return fmt.Sprintf("%s | %s | %d of %d | %s | %.0f to %.0f | %s", k.name, oneOf(k.named), len(slow), len(trials), effect,
+		slices.Min(took), slices.Max(took), strings.Join(wrong, "; "))
 }

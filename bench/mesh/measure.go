@@ -1,4 +1,4 @@
-package main
+package mesh
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"tare/bench/harness"
 	"tare/result"
 	"tare/test/meshtest"
 	"tare/weigh/mesh"
@@ -18,21 +19,21 @@ import (
 // figures are those of meshes of one size and slowness.
 type figures struct {
 	Nodes       int
-	Slow        float64       // by how much some nodes are slow
-	Runs        int           // meshes
-	Windows     int           // of all rounds of a mesh, sparse and dense
-	Again       int           // windows of all runs that measured suspects again
-	Failed      int           // windows that the controller itself failed to measure, in all runs
-	HeapBytes   uint64        // at most
-	RSSBytes    uint64        // at most
-	RoundWall   time.Duration // of the slowest dense round
-	RoundCPU    time.Duration // of it
-	JudgeCPU    time.Duration // of judging once, at most
-	WindowBytes int           // that cross the streams for one window
-	ResultBytes int           // at most
-	True        int           // nodes that are slow, in all runs
-	Found       int           // of them, those that are named
-	Wrong       int           // others that are named
+	Slow        float64 // by how much some nodes are slow
+	Runs        int     // meshes
+	Windows     int     // of all rounds of a mesh, sparse and dense
+	Again       int     // windows of all runs that measured suspects again
+	Failed      int     // windows that the controller itself failed to measure, in all runs
+	HeapBytes   size    // at most
+	RSSBytes    size    // at most
+	RoundWall   span    // of the slowest dense round
+	RoundCPU    span    // of it
+	JudgeCPU    span    // of judging once, at most
+	WindowBytes int     // that cross the streams for one window
+	ResultBytes size    // at most
+	True        int     // nodes that are slow, in all runs
+	Found       int     // of them, those that are named
+	Wrong       int     // others that are named
 }
 
 const (
@@ -55,15 +56,15 @@ const (
 func measure(ctx context.Context, nodes int, slow float64) (figures, error) {
 	debug.SetMemoryLimit(memoryLimit)
 	f := figures{Nodes: nodes, Slow: slow}
-	stop := heapPeak()
+	stop := harness.HeapPeak()
 	for seed := range max(1, min(mostRuns, runNodes/nodes)) {
 		if err := f.mesh(ctx, worldOf(nodes, slow, uint64(seed)), uint64(seed)); err != nil {
 			return f, err
 		}
 	}
-	f.HeapBytes = stop()
-	var err error
-	f.RSSBytes, err = rssPeak()
+	f.HeapBytes = size(stop())
+	rss, err := harness.RSSPeak()
+	f.RSSBytes = size(rss)
 	return f, err
 }
 
@@ -84,11 +85,11 @@ func worldOf(nodes int, slow float64, seed uint64) *meshtest.World {
 
 // mesh measures a mesh in a world.
 func (f *figures) mesh(ctx context.Context, of *meshtest.World, seed uint64) (err error) {
-	agents, err := open(ctx, f.Nodes, &world{of: of})
+	agents, err := open(ctx, f.Nodes, of)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, agents.close()) }()
+	defer func() { err = errors.Join(err, agents.Close()) }()
 	res := &result.Mesh{Judged: []string{"throughput"}, Margin: margin, Seed: seed}
 	for n, group := range of.Groups {
 		res.Nodes = append(res.Nodes, result.MeshNode{Name: fmt.Sprintf("node-%04d", n), Group: group})
@@ -103,24 +104,30 @@ func (f *figures) mesh(ctx context.Context, of *meshtest.World, seed uint64) (er
 			c.batch(ctx, batch)
 		}
 	}
-	begun, err := cpuTime()
+	cpu, err := cpuOf(c.mesh.Judge)
 	if err != nil {
 		return err
 	}
-	c.mesh.Judge()
-	ended, err := cpuTime()
-	if err != nil {
-		return err
-	}
-	f.JudgeCPU = max(f.JudgeCPU, ended-begun)
+	f.JudgeCPU = max(f.JudgeCPU, cpu)
 	var file bytes.Buffer
 	if err := (&result.Result{Schema: result.Schema, Mesh: res}).Write(&file); err != nil {
 		return err
 	}
-	f.ResultBytes = max(f.ResultBytes, file.Len())
+	f.ResultBytes = max(f.ResultBytes, size(file.Len()))
 	f.Runs++
 	f.judge(res, of)
 	return nil
+}
+
+// cpuOf is what this process uses of the CPUs for something.
+func cpuOf(do func()) (span, error) {
+	before, err := harness.CPUTime()
+	if err != nil {
+		return 0, err
+	}
+	do()
+	after, err := harness.CPUTime()
+	return span(after - before), err
 }
 
 // judge compares the names with the truth.
@@ -171,20 +178,15 @@ func windowsOf(pairs []mesh.Pair, round int, dense bool) []mesh.Window {
 
 // dense measures a round all at once, and what that takes.
 func (c *controller) dense(ctx context.Context, windows []mesh.Window) error {
-	before, err := cpuTime()
+	begun, moved := time.Now(), c.agents.Moved.Load()
+	cpu, err := cpuOf(func() { c.batch(ctx, windows) })
 	if err != nil {
 		return err
 	}
-	begun, moved := time.Now(), c.agents.moved.bytes.Load()
-	c.batch(ctx, windows)
-	after, err := cpuTime()
-	if err != nil {
-		return err
+	if wall := span(time.Since(begun)); wall > c.figures.RoundWall {
+		c.figures.RoundWall, c.figures.RoundCPU = wall, cpu
 	}
-	if wall := time.Since(begun); wall > c.figures.RoundWall {
-		c.figures.RoundWall, c.figures.RoundCPU = wall, after-before
-	}
-	c.figures.WindowBytes = int(c.agents.moved.bytes.Load()-moved) / max(1, len(windows))
+	c.figures.WindowBytes = int(c.agents.Moved.Load()-moved) / max(1, len(windows))
 	return nil
 }
 

@@ -1,18 +1,16 @@
-package main
+package peers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 	"tare/test/labtest"
@@ -20,27 +18,43 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	err := os.Setenv(labtest.Mark, fmt.Sprintf("peers-%d", os.Getpid()))
+	verb := func([]string) error { os.Exit(m.Run()); return nil }
 	if len(os.Args) > 1 {
-		if verb, known := verbs()[os.Args[1]]; known {
-			exit(verb(os.Args[2:]))
+		if one, known := Verbs()[os.Args[1]]; known {
+			verb = one
 		}
 	}
-	if err := os.Setenv(labtest.Mark, fmt.Sprintf("peers-%d", os.Getpid())); err != nil {
-		exit(err)
+	if err := errors.Join(err, verb(os.Args[min(2, len(os.Args)):])); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	os.Exit(m.Run())
+}
+
+// listed is the data.
+func listed(t *testing.T) data {
+	t.Helper()
+	d, err := readData()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // TestDeepShortRun measures the real tools, in short.
 func TestDeepShortRun(t *testing.T) {
 	labtest.NoLeaks(t)
-	o := options{pairs: 2, window: 100 * time.Millisecond, network: "veth", path: catalog.SameHost, rows: "tcp,plain,rr"}
-	chosen, err := chooseRows(o.rows)
+	file := filepath.Join(t.TempDir(), "page.md")
+	o, err := readOptions(listed(t), []string{"-rows", "tcp,plain,rr", "-pairs", "2", "-duration", "100ms", "-o", file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := listed(t).choose(o.rows)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for n := range chosen {
-		chosen[n].placements = chosen[n].placements[:1]
+		chosen[n].Ends = chosen[n].Ends[:1]
 	}
 	outcomes, err := takeTurns(context.Background(), chosen, o)
 	if err != nil {
@@ -51,75 +65,66 @@ func TestDeepShortRun(t *testing.T) {
 	}
 	for _, out := range outcomes {
 		for label, cause := range out.failure {
-			t.Errorf("%s: %s: %s", out.name, label, cause)
+			t.Errorf("%s: %s: %s", out.Name, label, cause)
 		}
-		for _, missing := range out.missing {
+		for _, missing := range out.Missing {
 			t.Errorf("%s is not installed: %s", missing.Name, missing.Get)
 		}
-		for _, c := range out.claims {
+		for _, c := range out.Claims {
 			st := out.weigh(c)
 			// A p99 takes 1000 round trips and a CPU time many steps of 10 ms: more
 			// than a slow machine has in these windows.
-			if c.metric == "rtt_p99" || c.metric == perGbit || c.metric == perTransaction {
+			if c.Metric == "rtt_p99" || c.Metric == perGbit || c.Metric == perTransaction {
 				continue
 			}
 			if st.pairs != o.pairs || !(st.mine > 0) || !(st.theirs > 0) {
-				t.Errorf("%s, %s: %v against %v of %s in %d blocks", out.name, c.metric, st.mine, st.theirs, st.other, st.pairs)
+				t.Errorf("%s, %s: %v against %v of %s in %d blocks", out.Name, c.Metric, st.mine, st.theirs, st.other, st.pairs)
 			}
 			if st.verdict != inconclusive {
-				t.Errorf("%s, %s: two blocks give %q", out.name, c.metric, st.verdict)
+				t.Errorf("%s, %s: two blocks give %q", out.Name, c.Metric, st.verdict)
 			}
 		}
 	}
-	text := page{options: o, outcomes: outcomes}.render(t.Context())
-	for _, want := range []string{"-rows tcp,plain,rr -pairs 2 -duration 100ms", "iperf3 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
-		if !strings.Contains(text, want) {
+	if err := (page{options: o, Outcomes: outcomes}).write(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"go run ./bench peers -duration 100ms -pairs 2 -rows tcp,plain,rr`", "iperf3 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
+		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not hold %q:\n%s", want, text)
 		}
 	}
 }
 
-// TestDeepMeter: a machine of which one CPU at least is busy is seen to be, and a
-// run that ends before its window has no CPU time.
-func TestDeepMeter(t *testing.T) {
-	s := &stage{window: 500 * time.Millisecond}
-	cores, err := s.metered(0, func() error {
-		for start := time.Now(); time.Since(start) < s.window; {
-		}
-		return nil
-	})
-	if most := 1.1 * float64(runtime.NumCPU()); err != nil || !(cores > 0 && cores < most) {
-		t.Errorf("%v CPUs busy, %v; want above 0 and below %v", cores, err, most)
-	}
-	if cores, err := s.metered(0, func() error { return nil }); err == nil {
-		t.Errorf("a run of no length has %v CPUs busy", cores)
-	}
-}
-
 func TestRowsAreSound(t *testing.T) {
-	for _, r := range rows() {
-		out := outcome{row: r}
-		labels := out.labels()
+	for _, r := range listed(t).Rows {
+		labels := result.Names(r.subjects, func(s subject) string { return s.name() })
 		if slices.Sort(labels); len(slices.Compact(slices.Clone(labels))) != len(labels) {
-			t.Errorf("%s: two runs have one name: %v", r.name, labels)
+			t.Errorf("%s: two runs have one name: %v", r.Name, labels)
 		}
-		for _, sub := range r.ours {
-			e, runs := sub.(engine)
-			if !runs {
-				continue // a separate process, which no workload bounds
-			}
-			kind, known := workload.Find(e.workload)
-			if !known || !slices.Contains(kind.Modes, e.run.Mode) {
-				t.Errorf("%s: tare has no workload %s with mode %s", r.name, e.workload, e.run.Mode)
+		for _, e := range r.Ours {
+			kind, known := workload.Find(e.Workload)
+			if !known || !slices.Contains(kind.Modes, e.Mode) {
+				t.Errorf("%s: tare has no workload %s with mode %s", r.Name, e.Workload, e.Mode)
 			}
 		}
-		for _, c := range r.claims {
-			if _, known := result.QuantityOf(c.metric); !known {
-				t.Errorf("%s: metric %s is unknown", r.name, c.metric)
+		for _, sub := range r.subjects {
+			for _, p := range sub.programs() {
+				if p.Name == "" || p.Get == "" {
+					t.Errorf("%s: %s needs a program that is not listed", r.Name, sub.name())
+				}
 			}
-			for _, label := range []string{ours(c.ours), c.than} {
+		}
+		for _, c := range r.Claims {
+			if _, known := result.QuantityOf(c.Metric); !known {
+				t.Errorf("%s: metric %s is unknown", r.Name, c.Metric)
+			}
+			for _, label := range []string{ours(c.Ours), c.Than} {
 				if label != "" && !slices.Contains(labels, label) {
-					t.Errorf("%s: a claim is about %q, which does not run", r.name, label)
+					t.Errorf("%s: a claim is about %q, which does not run", r.Name, label)
 				}
 			}
 		}
@@ -127,11 +132,11 @@ func TestRowsAreSound(t *testing.T) {
 }
 
 func TestChooseRows(t *testing.T) {
-	chosen, err := chooseRows("udp,tcp")
-	if err != nil || len(chosen) != 2 || chosen[0].name != "udp" {
+	chosen, err := listed(t).choose("udp,tcp")
+	if err != nil || len(chosen) != 2 || chosen[0].Name != "udp" {
 		t.Errorf("got %v, %v", chosen, err)
 	}
-	if _, err := chooseRows("tcp,unknown"); err == nil || !strings.Contains(err.Error(), `"unknown"`) {
+	if _, err := listed(t).choose("tcp,unknown"); err == nil || !strings.Contains(err.Error(), `"unknown"`) {
 		t.Errorf("an unknown row gives %v", err)
 	}
 }
@@ -153,8 +158,8 @@ func TestJudge(t *testing.T) {
 		{0, math.Inf(1), 1, result.Lower, inconclusive},
 		{math.NaN(), math.NaN(), 1, result.Higher, inconclusive}, // nothing measured
 		{math.NaN(), math.NaN(), 1, result.Lower, inconclusive},
-		{1.3, 1.5, 0, result.Higher, shown},
-		{1.3, 1.5, 0, result.Lower, shown},
+		{1.3, 1.5, 0, result.Higher, ""},
+		{1.3, 1.5, 0, result.Lower, ""},
 	} {
 		if got := judge(stats.Interval{Low: c.low, High: c.high}, c.bound, c.better); got != c.want {
 			t.Errorf("[%v, %v] against %v, %s is better: %q, want %q", c.low, c.high, c.bound, c.better, got, c.want)
@@ -165,10 +170,8 @@ func TestJudge(t *testing.T) {
 // TestBestPeerByItsMedian: one lucky run makes no best peer, a tool that failed
 // in a block is compared in the others, and one that never ran is not.
 func TestBestPeerByItsMedian(t *testing.T) {
-	out := outcome{row: row{
-		ours:  []subject{engine{way: "mode"}},
-		peers: []peer{{program: workload.Program{Name: "lucky"}}, {program: workload.Program{Name: "steady"}}, {program: workload.Program{Name: "absent"}}},
-	}}
+	named := func(name string) subject { return subject{program: workload.Program{Name: name}} }
+	out := outcome{row: row{subjects: []subject{{way: "mode"}, named("lucky"), named("steady"), named("absent")}}}
 	for n := range 8 {
 		block := map[string]values{
 			"tare mode": {"throughput": 220}, "lucky": {"throughput": 100}, "steady": {"throughput": 110},
@@ -179,44 +182,15 @@ func TestBestPeerByItsMedian(t *testing.T) {
 		case 1:
 			delete(block, "steady")
 		}
-		out.blocks = append(out.blocks, block)
+		out.Blocks = append(out.Blocks, block)
 	}
-	st := out.weigh(claim{ours: "mode", metric: "throughput", bound: 1.5})
+	st := out.weigh(claim{Ours: "mode", Metric: "throughput", Bound: 1.5})
 	labtest.Equal(t, "other", st.other, "steady")
 	labtest.Equal(t, "number of pairs", st.pairs, 7)
 	labtest.Near(t, "ratio", st.ratio.Value, 2, 1e-9)
 	labtest.Equal(t, "verdict", st.verdict, holds)
-	st = out.weigh(claim{ours: "mode", metric: "throughput", than: "absent", bound: 1})
+	st = out.weigh(claim{Ours: "mode", Metric: "throughput", Than: "absent", Bound: 1})
 	if st.verdict != inconclusive || st.pairs != 0 || !math.IsNaN(st.theirs) {
 		t.Errorf("against nobody: %+v", st)
-	}
-}
-
-// TestHandWrittenPartIsKept writes a page over another.
-func TestHandWrittenPartIsKept(t *testing.T) {
-	p := page{options: options{output: filepath.Join(t.TempDir(), "performance.md")}}
-	if err := p.write(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	first, err := os.ReadFile(p.output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(string(first), mark+firstByHand) {
-		t.Errorf("a new page has no place to write by hand: %s", first)
-	}
-	const byHand = "## What does not hold\n\nWhy.\n"
-	if err := os.WriteFile(p.output, []byte("an old page\n"+mark+byHand), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.write(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(p.output)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if generated, _, _ := strings.Cut(string(first), mark); string(got) != generated+mark+byHand {
-		t.Errorf("got %s", got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package peers
 
 import (
 	"maps"
@@ -54,29 +54,30 @@ sockperf: ---> percentile 50.000 =   66.648
 )
 
 func TestReadTools(t *testing.T) {
+	tools := listed(t).Tools
 	for _, c := range []struct {
 		name string
-		peer peer
+		tool string
 		out  printed
 		want values
 	}{
-		{"iperf3 tcp", iperf3TCP(bulkWrite, 1), printed{client: []byte(iperf3TCPOutput)}, values{"throughput": 35.5e9}},
-		{"iperf3 udp", iperf3UDP(64), printed{client: []byte(iperf3UDPOutput)}, values{"rate": (455265 - 10377) / 2.0}},
-		{"iperf tcp", iperfTCP(bulkWrite, 8), printed{server: []byte(iperfFlowsOutput)}, values{"throughput": 22538238e3}},
-		{"iperf udp", iperfUDP(64), printed{client: []byte(iperfUDPOutput)}, values{"rate": (378917 - 2445) / 1.25}},
-		{"nuttcp tcp", nuttcpTCP(bulkWrite), printed{client: []byte(nuttcpTCPOutput)}, values{"throughput": 50412.3984e6}},
-		{"nuttcp udp", nuttcpUDP(64), printed{client: []byte(nuttcpUDPOutput)}, values{"rate": 362578 - 311}},
-		{"qperf tcp", qperfTCP(bulkWrite), printed{client: []byte(qperfTCPOutput)}, values{"throughput": 46967816192}},
-		{"qperf rr", qperfRR("tcp", 64), printed{client: []byte(qperfRROutput)}, values{"rtt_mean": 77.5193798e-6, "rate": 1 / 77.5193798e-6}},
-		{"sockperf tp", sockperfUDP(64), printed{client: []byte(sockperfTPClient), server: []byte(sockperfTPServer)}, values{"rate": 407320}},
-		{"sockperf pp", sockperfRR("tcp", 64), printed{client: []byte(sockperfPPOutput)},
+		{"iperf3 tcp", "iperf3 tcp", printed{client: []byte(iperf3TCPOutput)}, values{"throughput": 35.5e9}},
+		{"iperf3 udp", "iperf3 udp", printed{client: []byte(iperf3UDPOutput)}, values{"rate": (455265 - 10377) / 2.0}},
+		{"iperf tcp", "iperf tcp", printed{server: []byte(iperfFlowsOutput)}, values{"throughput": 22538238e3}},
+		{"iperf udp", "iperf udp", printed{client: []byte(iperfUDPOutput)}, values{"rate": (378917 - 2445) / 1.25}},
+		{"nuttcp tcp", "nuttcp tcp", printed{client: []byte(nuttcpTCPOutput)}, values{"throughput": 50412.3984e6}},
+		{"nuttcp udp", "nuttcp udp", printed{client: []byte(nuttcpUDPOutput)}, values{"rate": 362578 - 311}},
+		{"qperf tcp", "qperf tcp", printed{client: []byte(qperfTCPOutput)}, values{"throughput": 46967816192}},
+		{"qperf rr", "qperf tcp_rr", printed{client: []byte(qperfRROutput)}, values{"rtt_mean": 77.5193798e-6, "rate": 1 / 77.5193798e-6}},
+		{"sockperf tp", "sockperf tp", printed{client: []byte(sockperfTPClient), server: []byte(sockperfTPServer)}, values{"rate": 407320}},
+		{"sockperf pp", "sockperf tcp", printed{client: []byte(sockperfPPOutput)},
 			values{"rtt_p50": 66.648e-6, "rtt_p99": 200.475e-6, "rtt_mean": 78.169e-6, "rate": 14060}},
-		{"wrk", wrkHTTP(true), printed{client: []byte(wrkOutput)}, values{"rate": 121020.97}},
-		{"ab", abHTTP(false), printed{client: []byte(abOutput)}, values{"rate": 31865.5}},
-		{"hey", heyHTTP(), printed{client: []byte(heyOutput)}, values{"rate": 43849.0148}},
-		{"autocannon", autocannonHTTP(), printed{client: []byte(autocannonOutput)}, values{"rate": 29559}},
+		{"wrk", "wrk", printed{client: []byte(wrkOutput)}, values{"rate": 121020.97}},
+		{"ab", "ab", printed{client: []byte(abOutput)}, values{"rate": 31865.5}},
+		{"hey", "hey", printed{client: []byte(heyOutput)}, values{"rate": 43849.0148}},
+		{"autocannon", "autocannon", printed{client: []byte(autocannonOutput)}, values{"rate": 29559}},
 	} {
-		got, err := c.peer.read(c.out)
+		got, err := tools[c.tool].Read.values(c.out)
 		if err != nil || !maps.EqualFunc(got, c.want, func(a, b float64) bool { return math.Abs(a/b-1) < 1e-6 }) {
 			t.Errorf("%s: %v, %v, want %v", c.name, got, err, c.want)
 		}
@@ -86,31 +87,30 @@ func TestReadTools(t *testing.T) {
 // TestReadToolsThatFailed: a tool that reports that something went wrong gives no
 // number, and neither does one that printed nothing.
 func TestReadToolsThatFailed(t *testing.T) {
+	tools := listed(t).Tools
 	reno := strings.ReplaceAll(iperf3TCPOutput, `"cubic"`, `"reno"`)
 	for _, c := range []struct {
 		name string
-		peer peer
+		tool string
 		out  string
 		want string
 	}{
-		{"iperf3 refused", iperf3TCP(bulkWrite, 1), iperf3Refused, "Connection refused"},
-		{"iperf3 with another control", iperf3TCP(bulkWrite, 1), reno, "reno"},
-		{"wrk with wrong answers", wrkHTTP(true), wrkWrong, "neither 2xx nor 3xx"},
-		{"wrk with broken connections", wrkHTTP(true), wrkBroken, "read 3"},
-		{"ab with failures", abHTTP(true), abWrong, "7 requests failed"},
-		{"hey with failures", heyHTTP(), heyWrong, "connection refused"},
-		{"hey with wrong answers", heyHTTP(), heyNotFound, "404"},
-		{"autocannon with wrong answers", autocannonHTTP(), autocannonWrong, "4 responses"},
+		{"iperf3 refused", "iperf3 tcp", iperf3Refused, "Connection refused"},
+		{"iperf3 with another control", "iperf3 tcp", reno, "reno"},
+		{"wrk with wrong answers", "wrk", wrkWrong, "neither 2xx nor 3xx"},
+		{"wrk with broken connections", "wrk", wrkBroken, "read 3"},
+		{"ab with failures", "ab", abWrong, "7 requests failed"},
+		{"hey with failures", "hey", heyWrong, "connection refused"},
+		{"hey with wrong answers", "hey", heyNotFound, "404"},
+		{"autocannon with wrong answers", "autocannon", autocannonWrong, "4 responses"},
 	} {
-		if got, err := c.peer.read(printed{client: []byte(c.out)}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if got, err := tools[c.tool].Read.values(printed{client: []byte(c.out)}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, %v, want an error with %q", c.name, got, err, c.want)
 		}
 	}
-	for _, r := range rows() {
-		for _, p := range r.peers {
-			if got, err := p.read(printed{}); err == nil {
-				t.Errorf("%s: %s reads %v from nothing", r.name, p.label(), got)
-			}
+	for name, tool := range tools {
+		if got, err := tool.Read.values(printed{}); err == nil {
+			t.Errorf("%s: %v is read from nothing", name, got)
 		}
 	}
 }

@@ -1,30 +1,71 @@
-package main
+package peers
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"tare/bench/harness"
 	"tare/result"
-	"tare/traffic/http"
 	"tare/workload"
 )
 
+//go:embed peers.yaml
+var dataText string
+
+// data is what peers.yaml holds.
+type data struct {
+	Programs map[string]workload.Program
+	Servers  map[string]server
+	Tools    map[string]tool
+	Rows     []row
+}
+
+// server is the other end of a tool.
+type server struct {
+	Program string
+	Port    int  // where it listens for the client
+	Once    bool // it ends by itself after one client
+	Call    string
+	argv    []string
+	program workload.Program
+}
+
+// tool is a way to call a program.
+type tool struct {
+	Program, Server string
+	Way             string        // distinguishes calls of one program in a row
+	Lead            time.Duration // from its start to its traffic, where that is long
+	Call            string
+	Read            reading
+}
+
 // row is one measure of several tools on the same path.
 type row struct {
-	name, title string
-	placements  []string // the headline first
-	ours        []subject
-	peers       []peer
-	claims      []claim
+	Name, Title string
+	Ends        []string // placements, the headline first
+	Ours        []engine
+	Peers       []called
+	Claims      []claim
+	subjects    []subject // tare's first
+}
+
+// called is a tool in a row.
+type called struct {
+	Tool   string
+	Writes []int // KiB: a subject for each
+	Way    string
+	More   []string
 }
 
 // claim is how tare should compare in one metric of a row.
 type claim struct {
-	ours   string  // the way of tare's run
-	metric string  // by its name in a result
-	than   string  // the label of the other; empty: the peer with the best median
-	bound  float64 // of the ratio tare / other: the least or, where lower is better, the most; 0: it is only shown
+	Ours   string  // the way of tare's run
+	Metric string  // by its name in a result
+	Than   string  // the name of the other; empty: the peer with the best median
+	Bound  float64 // of the ratio tare / other: the least or, where lower is better, the most; 0: it is only shown
 }
 
 // The metrics of CPU cost.
@@ -33,157 +74,85 @@ const (
 	perTransaction = "cpu_per_transaction"
 )
 
-const (
-	bulkWrite   = 128 << 10 // bytes of a write
-	smallPacket = 64        // bytes of a datagram's payload
-	message     = 64        // bytes of a request and of a response
-)
+func rowName(r row) string { return r.Name }
 
-// rows lists what is compared.
-func rows() []row { return slices.Concat(bulkRows(), smallRows(), httpRows()) }
-
-// bulkRows are about bulk data over TCP.
-func bulkRows() []row {
-	return []row{
-		{
-			name: "tcp", title: "TCP, one flow, writes of 128 KiB", placements: []string{apart, same},
-			ours:   []subject{stream("write128K", 1)},
-			peers:  []peer{iperf3TCP(bulkWrite, 1), iperfTCP(bulkWrite, 1), nuttcpTCP(bulkWrite), qperfTCP(bulkWrite)},
-			claims: []claim{{ours: "write128K", metric: "throughput", bound: 0.97}, {ours: "write128K", metric: perGbit, bound: 1}},
-		},
-		{
-			name: "plain", title: "TCP, one flow, writes of 128 KiB, on a plain veth pair, with cubic instead of the machine's control", placements: []string{plain},
-			ours:   []subject{stream("write128K", 1)},
-			peers:  []peer{iperf3TCP(bulkWrite, 1).with("-C", congestion), iperfTCP(bulkWrite, 1).with("-Z", congestion)},
-			claims: []claim{{ours: "write128K", metric: "throughput", bound: 0.97}},
-		},
-		{
-			name: "auto", title: "TCP, one flow, each tool at its best write of 64 KiB to 1 MiB", placements: []string{apart},
-			ours: []subject{stream("auto", 1), stream("write128K", 1)},
-			peers: slices.Concat(
-				atSizes(func(n int) peer { return iperf3TCP(n, 1) }), atSizes(func(n int) peer { return iperfTCP(n, 1) }),
-				atSizes(nuttcpTCP), atSizes(qperfTCP)),
-			claims: []claim{
-				{ours: "auto", metric: "throughput", bound: 1}, {ours: "auto", metric: perGbit, bound: 1},
-				{ours: "auto", metric: "throughput", than: ours("write128K")},
-			},
-		},
-		{
-			name: "limit", title: "TCP, one flow, compared with what the path carries when the receiver does not copy", placements: []string{apart},
-			ours: []subject{stream("rx-trunc", 1), stream("write128K", 1), stream("auto", 1)},
-			claims: []claim{
-				{ours: "write128K", metric: "throughput", than: ours("rx-trunc")},
-				{ours: "auto", metric: "throughput", than: ours("rx-trunc")},
-			},
-		},
-		{
-			name: "flows", title: "TCP, eight flows, writes of 128 KiB", placements: []string{apart},
-			ours:   []subject{stream("write128K", 8)},
-			peers:  []peer{iperf3TCP(bulkWrite, 8), iperfTCP(bulkWrite, 8)},
-			claims: []claim{{ours: "write128K", metric: "throughput", bound: 1}, {ours: "write128K", metric: perGbit, bound: 1}},
-		},
+// readData reads the data and gives each row its subjects.
+func readData() (data, error) {
+	var d data
+	if err := harness.Data(dataText, &d); err != nil {
+		return d, fmt.Errorf("read peers.yaml: %w", err)
 	}
-}
-
-// smallRows are about small messages.
-func smallRows() []row {
-	return []row{
-		{
-			name: "udp", title: "UDP, datagrams of 64 bytes, received per second", placements: []string{apart, same},
-			ours:  []subject{packets("mmsg"), packets("msg")},
-			peers: []peer{iperf3UDP(smallPacket), iperfUDP(smallPacket), nuttcpUDP(smallPacket), sockperfUDP(smallPacket)},
-			claims: []claim{
-				{ours: "mmsg", metric: "rate", bound: 1.08}, {ours: "mmsg", metric: perTransaction, bound: 1},
-				{ours: "msg", metric: "rate", bound: 0.97}, {ours: "msg", metric: perTransaction, bound: 1},
-			},
-		},
-		{
-			name: "frames", title: "UDP, datagrams of 64 bytes, received per second, beside frames that a program makes", placements: []string{live},
-			ours:   []subject{packets("xdp"), packets("mmsg")},
-			peers:  []peer{iperf3UDP(smallPacket), iperfUDP(smallPacket), nuttcpUDP(smallPacket), sockperfUDP(smallPacket)},
-			claims: []claim{{ours: "xdp", metric: "rate", bound: 3}, {ours: "xdp", metric: "rate", than: ours("mmsg")}},
-		},
-		roundTrips("rr", "TCP round trips of 64 bytes", "tcp"),
-		roundTrips("udp_rr", "UDP round trips of 64 bytes", "udp"),
-		{
-			// On one CPU a round trip is cheapest, so that recording weighs most.
-			name: "recording", title: "TCP round trips of 64 bytes with histogram and series, and without", placements: []string{same},
-			ours:   []subject{recorded(true), recorded(false)},
-			claims: []claim{{ours: "recording", metric: "rate", than: ours("not recording"), bound: 0.99}},
-		},
+	for name, p := range d.Programs {
+		p.Name = name
+		d.Programs[name] = p
 	}
-}
-
-// httpRows are about clients of the same nginx.
-func httpRows() []row {
-	return []row{
-		{
-			name: "connections", title: "HTTP, a connection for each request, to the same nginx", placements: []string{apart},
-			ours:   []subject{httpCaller(http.CloseEach)},
-			peers:  []peer{abHTTP(false), wrkHTTP(false)},
-			claims: []claim{{ours: "close", metric: "rate", bound: 1}, {ours: "close", metric: perTransaction, bound: 1}},
-		},
-		{
-			name: "http", title: "HTTP, ten connections kept, to the same nginx", placements: []string{apart},
-			ours:  []subject{httpCaller(http.KeepAlive)},
-			peers: []peer{wrkHTTP(true), heyHTTP(), autocannonHTTP(), abHTTP(true)},
-			claims: []claim{
-				{ours: "keepalive", metric: "rate", than: "wrk", bound: 1}, {ours: "keepalive", metric: "rate", than: "autocannon", bound: 3},
-				{ours: "keepalive", metric: perTransaction, bound: 1},
-			},
-		},
+	for name, s := range d.Servers {
+		s.program, s.argv = d.Programs[s.Program], strings.Fields(s.Call)
+		d.Servers[name] = s
 	}
-}
-
-// atSizes is a tool at each size of a write that it may choose from.
-func atSizes(at func(write int) peer) []peer {
-	var all []peer
-	for write := 64 << 10; write <= 1<<20; write *= 2 {
-		all = append(all, at(write))
-	}
-	return all
-}
-
-// stream is bulk data over TCP.
-func stream(mode string, flows int) engine {
-	return engine{way: mode, workload: "tcp_stream", run: workload.Run{Mode: mode, Size: bulkWrite, Flows: flows}}
-}
-
-// packets is small datagrams as fast as they go.
-func packets(mode string) engine {
-	return engine{way: mode, workload: "udp_pps", run: workload.Run{Mode: mode, Size: smallPacket}}
-}
-
-// roundTrips compares the closed loops over "tcp" or "udp". qperf prints only a
-// mean, so means are a separate claim.
-func roundTrips(name, title, protocol string) row {
-	return row{
-		name: name, title: title, placements: []string{apart, same},
-		ours:  []subject{engine{way: "block", workload: protocol + "_rr", run: workload.Run{Mode: "block", Size: message}}},
-		peers: []peer{sockperfRR(protocol, message), qperfRR(protocol, message)},
-		claims: []claim{
-			{ours: "block", metric: "rtt_p50", bound: 1}, {ours: "block", metric: "rtt_p99", bound: 1.1},
-			{ours: "block", metric: "rtt_mean", bound: 1}, {ours: "block", metric: perTransaction, bound: 1},
-		},
-	}
-}
-
-func rowNames() []string {
-	return result.Names(rows(), func(r row) string { return r.name })
-}
-
-// chooseRows finds rows by a comma list of their names; empty: all.
-func chooseRows(list string) ([]row, error) {
-	if list == "" {
-		return rows(), nil
-	}
-	var chosen []row
-	for _, name := range strings.Split(list, ",") {
-		n := slices.IndexFunc(rows(), func(r row) bool { return r.name == name })
-		if n < 0 {
-			return nil, fmt.Errorf("row %q: unknown: choose from %s", name, strings.Join(rowNames(), ", "))
+	for n := range d.Rows {
+		r := &d.Rows[n]
+		for _, e := range r.Ours {
+			sub, err := e.subject(d.Servers[e.Server])
+			if err != nil {
+				return d, err
+			}
+			r.subjects = append(r.subjects, sub)
 		}
-		chosen = append(chosen, rows()[n])
+		for _, c := range r.Peers {
+			peers, err := d.peersOf(c)
+			if err != nil {
+				return d, fmt.Errorf("read row %s of peers.yaml: %w", r.Name, err)
+			}
+			r.subjects = append(r.subjects, peers...)
+		}
+	}
+	return d, nil
+}
+
+// peersOf are the subjects of a tool in a row.
+func (d data) peersOf(c called) (all []subject, err error) {
+	t, known := d.Tools[c.Tool]
+	if !known {
+		return nil, fmt.Errorf("tool %q: unknown", c.Tool)
+	}
+	p := subject{program: d.Programs[t.Program], server: d.Servers[t.Server], lead: t.Lead, way: t.Way, read: t.Read}
+	for word := range strings.FieldsSeq(t.Call) {
+		if word == "MORE" {
+			p.argv = append(p.argv, c.More...)
+			continue
+		}
+		p.argv = append(p.argv, word)
+	}
+	if len(c.Writes) == 0 {
+		return []subject{p}, nil
+	}
+	for _, write := range c.Writes {
+		sized := p
+		sized.way = fmt.Sprintf("%dK", write)
+		if c.Way != "" {
+			sized.way += ", " + c.Way
+		}
+		sized.argv = nil
+		for _, word := range p.argv {
+			sized.argv = append(sized.argv, strings.ReplaceAll(word, "WRITE", fmt.Sprint(write<<10)))
+		}
+		all = append(all, sized)
+	}
+	return all, nil
+}
+
+// choose finds rows by a comma list of their names; empty: all.
+func (d data) choose(list string) (chosen []row, err error) {
+	if list == "" {
+		return d.Rows, nil
+	}
+	for _, name := range strings.Split(list, ",") {
+		n := slices.IndexFunc(d.Rows, func(r row) bool { return r.Name == name })
+		if n < 0 {
+			return nil, fmt.Errorf("row %q: unknown: choose from %s", name, strings.Join(result.Names(d.Rows, rowName), ", "))
+		}
+		chosen = append(chosen, d.Rows[n])
 	}
 	return chosen, nil
 }

@@ -56,7 +56,7 @@ func allParts() []part {
 		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network/kinds", "./test/everything").
 			uses("network", "engine", "workload").uses(running...),
 		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
-			uses("diagnose", "probe", "trace", "network", "engine").uses(running...),
+			uses("diagnose", "probe", "trace", "network", "engine").uses(running...).and("bench/main.go", "bench/harness"),
 		tests("statistics", "a run's traces, and statistics by simulation", "./experiment", "./weigh", "./weigh/mesh", "./stats").
 			uses("agent", "trace", "probe", "test/simtest"),
 		tests("engine", "the engine's windows, rates and CPU time", "./traffic", "./traffic/dns", "./traffic/grpc",
@@ -64,7 +64,7 @@ func allParts() []part {
 		tests("iperf3", "both ends of iperf3's protocol against iperf3", "./iperf3").uses("traffic"),
 		tests("agreement", "what is known from outside, weighed", "./test/agreement").
 			uses("weigh", "stats", "traffic", "workload").uses(running...),
-		tests("peers", "the engine beside other tools", "./bench/peers", "./bench/mesh").uses("traffic", "weigh/mesh"),
+		tests("peers", "the engine beside other tools", "./bench/peers", "./bench/mesh", "./bench/harness").uses("traffic", "weigh/mesh"),
 		tests("storm", "what a storm of connections takes from a server", "./test/hostile").uses("traffic", "agent"),
 		tests("page", "how fast the page of a large result is there", "./report"),
 		{

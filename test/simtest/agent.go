@@ -13,10 +13,12 @@ type Request struct {
 	At, Role string // its place, as "vxlan.h1/c1", and its role
 	Number   int    // of the requests to that place in that role, from 1
 	agent.Job
+
+	serves bool
 }
 
 // Serves reports whether it is the request to the end that serves, which owns no window here.
-func (r Request) Serves() bool { return r.Role == "server" }
+func (r Request) Serves() bool { return r.serves }
 
 // Reply is what an agent does with a request: it measures, for as long as the run takes, or one of
 // these.
@@ -66,7 +68,7 @@ func (a *simulated) run() {
 
 // do carries out a request.
 func (a *simulated) do(r *agent.Request, number int, stop <-chan struct{}) {
-	does := a.site.Model(Request{At: a.at, Role: a.role, Number: number, Job: *r.Job})
+	does := a.site.Model(Request{At: a.at, Role: a.role, Number: number, Job: *r.Job, serves: r.Do == agent.DoServe})
 	id := protocol.Reply{ID: r.ID}
 	switch {
 	case does.Dies:

@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tare/agent"
@@ -26,6 +27,8 @@ type Site struct {
 	Confinement probe.Confinement
 	// Load is how busy the machine is; nil: not at all.
 	Load func() probe.Load
+	// Moved counts the bytes that cross the streams of all agents, in both directions.
+	Moved atomic.Int64
 
 	began  time.Time
 	mu     sync.Mutex
@@ -68,7 +71,21 @@ func (s *Site) start(ctx context.Context, at, role string) (*agent.Handle, error
 	end := sync.OnceValue(func() error { return errors.Join(requestsOut.Close(), repliesIn.Close()) })
 	a := &simulated{site: s, at: at, role: role, stream: protocol.NewStream(requestsOut, repliesIn), end: end, stop: map[int]chan struct{}{}, gone: make(chan struct{})}
 	s.jobs.Go(a.run)
-	return agent.Open(ctx, at, requestsIn, repliesOut, end)
+	return agent.Open(ctx, at, counted{io.MultiWriter(requestsIn, counter{&s.Moved}), requestsIn}, io.TeeReader(repliesOut, counter{&s.Moved}), end)
+}
+
+// counted is a stream of requests whose bytes are counted.
+type counted struct {
+	io.Writer
+	io.Closer
+}
+
+// counter counts what is written to it.
+type counter struct{ bytes *atomic.Int64 }
+
+func (c counter) Write(p []byte) (int, error) {
+	c.bytes.Add(int64(len(p)))
+	return len(p), nil
 }
 
 // Close ends all agents and waits for them.

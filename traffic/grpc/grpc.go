@@ -44,8 +44,8 @@ type Options struct {
 
 // What is called: methods of a service, each from a BytesValue to one, or to a stream of them.
 const (
-	Service      = "tare.Messages"
-	Method       = "Call"
+	service      = "tare.Messages"
+	method       = "Call"
 	streamMethod = "Send"
 )
 
@@ -161,7 +161,7 @@ func newClient(r *traffic.Run, to netip.AddrPort, c Options) (_ *client, err err
 
 // call is one call.
 func (k *client) call() (answered time.Duration, err error) {
-	err = k.conn.Invoke(k.run.Context(), "/"+Service+"/"+Method, k.request, k.response)
+	err = k.conn.Invoke(k.run.Context(), "/"+service+"/"+method, k.request, k.response)
 	return k.run.Now(), k.due(err)
 }
 
@@ -169,7 +169,7 @@ func (k *client) call() (answered time.Duration, err error) {
 func (k *client) receive() (answered time.Duration, err error) {
 	if k.stream == nil {
 		of := &grpc.StreamDesc{StreamName: streamMethod, ServerStreams: true}
-		if k.stream, err = k.conn.NewStream(k.run.Context(), of, "/"+Service+"/"+streamMethod); err != nil {
+		if k.stream, err = k.conn.NewStream(k.run.Context(), of, "/"+service+"/"+streamMethod); err != nil {
 			return 0, err
 		}
 		if err := k.stream.SendMsg(k.request); err != nil {

@@ -31,7 +31,7 @@ func Serve(ctx context.Context, l *traffic.Listener, c Options) (_ traffic.Serve
 	a := traffic.NewAcceptor(r, l, *c.Token, traffic.GreetingLen)
 	defer a.Close()
 	s := traffic.Sessions{Acceptor: a, Window: c.Window}
-	server, admitted := NewServer(c.Size), newAdmitted(net.TCPAddrFromAddrPort(l.Addr()))
+	server, admitted := newServer(c.Size), newAdmitted(net.TCPAddrFromAddrPort(l.Addr()))
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(admitted) }()
 	served, err := s.Admit(func(fd int) {
@@ -55,8 +55,8 @@ func Serve(ctx context.Context, l *traffic.Listener, c Options) (_ traffic.Serve
 	return served, nil
 }
 
-// NewServer is a server that answers each call with so many bytes, to any client.
-func NewServer(size int) *grpc.Server {
+// newServer is a server that answers each call with so many bytes, to any client.
+func newServer(size int) *grpc.Server {
 	response := &wrapperspb.BytesValue{Value: traffic.RandomPayload(size)}
 	call := func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
 		return response, decode(&wrapperspb.BytesValue{})
@@ -73,8 +73,8 @@ func NewServer(size int) *grpc.Server {
 	}
 	server := grpc.NewServer()
 	server.RegisterService(&grpc.ServiceDesc{
-		ServiceName: Service,
-		Methods:     []grpc.MethodDesc{{MethodName: Method, Handler: call}},
+		ServiceName: service,
+		Methods:     []grpc.MethodDesc{{MethodName: method, Handler: call}},
 		Streams:     []grpc.StreamDesc{{StreamName: streamMethod, Handler: send, ServerStreams: true}},
 	}, nil)
 	return server
