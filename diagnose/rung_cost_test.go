@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -111,5 +112,34 @@ func TestSmallTollsAreNotDivided(t *testing.T) {
 				t.Errorf("%s: %s has the causes %v", name, cell.Network, ids(cell.Findings))
 			}
 		}
+	}
+}
+
+// What a published port costs beside the network without it is named once: by the rules that rewrite
+// addresses, and as the network's own where the run saw none.
+func TestPublishedPortIsNamedOnce(t *testing.T) {
+	for rows, want := range map[float64]string{1: "nat-cost", 0: rungID} {
+		res := &result.Result{}
+		for _, c := range []struct {
+			network, path string
+			toll          float64
+		}{
+			{catalog.Baseline, catalog.HostToContainer, 0}, {"bridge", catalog.HostToContainer, 0.2},
+			{catalog.Baseline, catalog.PublishedPort, 0}, {"nat", catalog.PublishedPort, 0.6},
+		} {
+			cell := measured(c.network, c.path, "tcp_stream", c.toll)
+			for block := range 10 {
+				cell.Samples = append(cell.Samples, result.Sample{Block: block, Metrics: map[string]float64{"throughput": 4e10 * (1 - c.toll)}})
+			}
+			res.Cells = append(res.Cells, cell)
+		}
+		res.States = []result.State{{At: "nat.h2", Source: rules, Values: map[string]any{"ip nat PREROUTING.hook": "prerouting", "ip nat PREROUTING.rules": rows}}}
+		Weigh(res, "")
+		var got []string
+		for _, f := range res.Cells[3].Findings {
+			got = append(got, fmt.Sprintf("%s: %.3f", f.ID, f.Share))
+		}
+		// The bridge costs the rest.
+		labtest.Equal(t, fmt.Sprintf("causes with %g rules", rows), strings.Join(got, ", "), want+": 0.667, "+rungID+": 0.333")
 	}
 }

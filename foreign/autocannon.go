@@ -107,7 +107,7 @@ func (run *cannonRun) readRow(m []string) {
 	row := map[string]string{}
 	for n, cell := range cells {
 		unit := cell[2]
-		if strings.HasSuffix(m[1], "(ms)") || unit == "" && rowName(m[1]) == "Latency" {
+		if strings.HasSuffix(m[1], "(ms)") {
 			unit = "ms"
 		}
 		row[run.columns[n]] = cell[1] + " " + unit

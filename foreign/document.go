@@ -34,7 +34,7 @@ func (d *documents) at(lines []string, at int) (doc []byte, after int, cut bool)
 	depth := scanner{}
 	n := at
 	for ; n < len(lines); n++ {
-		if n > at && !depth.inString && begins(lines[n:]) {
+		if n > at && begins(lines[n:]) {
 			break
 		}
 		if n > at {

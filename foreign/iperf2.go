@@ -11,7 +11,7 @@ import (
 // iperf2Words occur only in the texts of iperf 2.
 var iperf2Words = expressionOf(`Client\s*connecting\s*to|Server\s*listening\s*on\s*(?:TCP|UDP)|local \S+ port \d+ connected with|Server\s*Report|` +
 	`(?:TCP|UDP)\s*(?:window|buffer)\s*size|(?:Write|Read)\s*buffer\s*size|Write/Err|Reads=Dist|Sending\s*\d+\s*byte\s*datagrams|` +
-	`^\s*\[[^\]]*\]\s*Sent\s*\d+\s*datagrams|tcp connect failed|did not receive ack of last datagram|^iperf version 2`)
+	`tcp connect failed|did not receive ack of last datagram|^iperf version 2`)
 
 func hintsIperf2() []string {
 	return []string{"iperf", "onnect", "isten", "eport", "size", "Err", "Dist", "datagram", "sec", "秒", "/s"}

@@ -195,9 +195,7 @@ func (run *iperf2Run) roundTrips(b *builder, totals []row) {
 		b.counter("rtt_max", seconds(count(m[4]), time.Millisecond))
 		b.counter("rtt_stdev", seconds(count(m[5]), time.Millisecond))
 		b.counter("round_trips", count(m[1]))
-		if r.end > r.start {
-			b.metric("rate", count(m[1])/(r.end-r.start))
-		}
+		b.metric("rate", count(m[1])/r.end) // from 0 on
 	}
 	if len(b.cell.Metrics) == 0 && len(totals) > 0 {
 		b.counter("throughput", sumOfRows(totals)) // the server's rows hold no round trips
