@@ -236,7 +236,7 @@ func walksTheTables(t *testing.T, l *site.Lab) {
 
 // pageShowsTheRules holds that the rules on the network's page are those that are set.
 func pageShowsTheRules(t *testing.T, l *site.Lab) {
-	page, err := os.ReadFile("../docs/networks/ovs-multitable.md")
+	page, err := os.ReadFile("../../docs/networks/ovs-multitable.md")
 	if err != nil {
 		t.Fatal(err)
 	}

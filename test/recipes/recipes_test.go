@@ -92,7 +92,9 @@ func TestDeepRecipes(t *testing.T) {
 	runIn(t, tree, "go", "run", "./test/docs", "networks")
 
 	// The tests that hold the lists and the documents to each other.
-	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./result", "./experiment", "./catalog", "./network/...", "./workload", "./diagnose", "./probe", "./foreign", "./cases", "./test/docs")
+	runIn(t, tree, "go", "test", "-skip", labtest.NotQuick, "./result", "./catalog", "./network/...", "./workload", "./diagnose", "./probe", "./foreign", "./cases", "./test/docs")
+
+	runIn(t, tree, "go", "test", "-run", "Parameter|Axes", "./experiment") // whose quick plan has the toys
 
 	t.Run("lists", func(t *testing.T) {
 		for _, of := range []struct{ list, name string }{{"networks", "toy"}, {"workloads", "toy_rr"}, {"cases", "toy"}} {
