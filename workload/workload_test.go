@@ -225,7 +225,8 @@ func sum(values []float64) (s float64) {
 	return s
 }
 
-func TestSeveralFlows(t *testing.T) {
+// TestLabSeveralFlows: its datagrams go as fast as they can, which takes a machine that nothing else starves.
+func TestLabSeveralFlows(t *testing.T) {
 	for _, w := range served() {
 		if w.Flows == 1 {
 			continue

@@ -21,7 +21,7 @@ type weighed struct {
 		Machines []string
 		Reason   string
 	}
-	References []struct{ Path string }
+	Comparisons []struct{ Along string }
 }
 
 // paths are those of a cluster with two nodes.
@@ -303,7 +303,7 @@ func (c cluster) testNoHost() {
 	c.kubectl("", "label", "namespace", "mine", "pod-security.kubernetes.io/enforce=restricted")
 	w, said := c.weigh("--namespace", "mine")
 	want := []string{"cluster-ip", "container-to-node-port", "cross-host", "hairpin", "same-host"}
-	if got := w.carried(); !slices.Equal(got, want) || len(w.References) == 0 {
+	if got := w.carried(); !slices.Equal(got, want) || len(w.Comparisons) != 1 || w.Comparisons[0].Along != "path" {
 		c.t.Errorf("pods were measured on %v, want %v, held against another path: %s", got, want, said)
 	}
 	if !slices.ContainsFunc(w.Warnings, func(text string) bool { return strings.Contains(text, "no host baseline") }) {
