@@ -3,7 +3,6 @@ package weigh
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 
 	"tare/catalog"
@@ -30,7 +29,7 @@ func Comparisons(res *result.Result) []result.Comparison {
 		all = append(all, along(res, lineOf(by))...)
 	}
 	if network := res.Plan.Baseline; network != "" && network != catalog.Baseline {
-		all = append(all, Than(res, network)...)
+		all = append(all, onNetworks(res, network)...)
 	}
 	if path := res.Plan.Reference; path != "" {
 		all = append(all, onPaths(res, path)...)
@@ -75,40 +74,38 @@ func lineOf(by string) line {
 	}
 }
 
-// along compares what has a value of a line with what has the one that a cell has which does not
-// name it, or else with the first that was measured: a comparison for each other value.
+// along compares cells that differ in where they are on a line alone: with the one that does not name it,
+// or else with the first that was measured. There is a comparison for each two values.
 func along(res *result.Result, on line) []result.Comparison {
-	var values []string
+	axis, _ := result.AxisOf(on.by)
+	absent := result.Text(axis.Absent)
+	first := map[string]*result.Cell{} // by key: what the others are compared with
 	for n := range res.Cells {
-		if c := &res.Cells[n]; c.Status == result.StatusOK {
-			values = result.AddOnce(values, on.value(c))
+		c := &res.Cells[n]
+		if c.Status != result.StatusOK {
+			continue
+		}
+		if was := first[on.key(c)]; was == nil || on.value(was) != absent && on.value(c) == absent {
+			first[on.key(c)] = c
 		}
 	}
-	if len(values) < 2 {
-		return nil
-	}
-	than := values[0]
-	if axis, _ := result.AxisOf(on.by); slices.Contains(values, result.Text(axis.Absent)) {
-		than = result.Text(axis.Absent)
-	}
-	before := map[string]*result.Cell{}
+	type sides struct{ of, than string }
+	var pairs []sides
 	for n := range res.Cells {
-		if c := &res.Cells[n]; c.Status == result.StatusOK && on.value(c) == than {
-			before[on.key(c)] = c
+		c := &res.Cells[n]
+		if was := first[on.key(c)]; was != nil && c.Status == result.StatusOK && on.value(c) != on.value(was) {
+			pairs = result.AddOnce(pairs, sides{on.value(c), on.value(was)})
 		}
 	}
 	var all []result.Comparison
-	for _, of := range values {
-		if of == than {
-			continue
-		}
-		c := comparison(res, on.by, sideText(on.by, of), sideText(on.by, than))
+	for _, pair := range pairs {
+		c := comparison(res, on.by, sideText(on.by, pair.of), sideText(on.by, pair.than))
 		c.pairing.apart = !on.common
 		all = append(all, c.with(func(cell *result.Cell) *result.Cell {
-			if on.value(cell) != of {
-				return nil
+			if was := first[on.key(cell)]; was != nil && on.value(cell) == pair.of && on.value(was) == pair.than {
+				return was
 			}
-			return before[on.key(cell)]
+			return nil
 		})...)
 	}
 	return all
@@ -129,8 +126,8 @@ func sideText(by, value string) string {
 	return value
 }
 
-// Than compares every network of a result but the host with one of them, in each group.
-func Than(res *result.Result, network string) []result.Comparison {
+// onNetworks compares every network of a result but the host with one of them, in each group.
+func onNetworks(res *result.Result, network string) []result.Comparison {
 	groups := Groups(res)
 	c := comparison(res, result.AlongNetwork, result.Each, network)
 	return c.with(func(cell *result.Cell) *result.Cell {

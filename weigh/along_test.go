@@ -176,3 +176,32 @@ func TestAlongWhatThePlanSays(t *testing.T) {
 	labtest.Equal(t, "verdict", bridge.Metrics[0].Change.Verdict, string(stats.Slower))
 	labtest.Near(t, "the toll of docker-host", bridge.Metrics[0].OldToll.Value, 0.1, 0.01)
 }
+
+// TestAlongAParameter: the host, which has no parameter, is not what networks with several values are
+// compared with.
+func TestAlongAParameter(t *testing.T) {
+	res := &result.Result{Plan: result.Plan{Margin: 0.02, By: []string{catalog.Rules}}}
+	add := func(name string, params result.Params, layouts []string, rtt float64) {
+		c := result.Cell{Network: name, Path: catalog.SameHost, Workload: "tcp_rr", Mode: "nodelay", Status: result.StatusOK, Params: result.Params{"mtu": 1500.0}}
+		maps.Copy(c.Params, params)
+		for block := range 8 {
+			for n, layout := range layouts {
+				noise := 1 + 0.002*math.Sin(float64(7*block+3*n)+1e6*rtt)
+				c.Samples = append(c.Samples, result.Sample{Block: block, Layout: layout, Metrics: map[string]float64{"rtt_p50": rtt * noise}})
+			}
+		}
+		res.Cells = append(res.Cells, c)
+	}
+	add(catalog.Baseline, nil, []string{LayoutA, LayoutB}, 10e-6)
+	add("bridge", nil, []string{""}, 12e-6)
+	for _, rules := range []float64{0, 1000} {
+		add("ptp", result.Params{catalog.Rules: rules}, []string{""}, 12e-6*(1+rules/10000))
+	}
+	weighed(res)
+	all := Comparisons(res)
+	if len(all) != 1 || len(all[0].Cells) != 1 {
+		t.Fatalf("compared: %+v", all)
+	}
+	labtest.Equal(t, "title", all[0].Title, "rules: 1000 against 0")
+	labtest.Near(t, "what 1000 rules cost", all[0].Cells[0].Metrics[0].Change.Value, 0.1, 0.01)
+}
