@@ -134,7 +134,7 @@ func (c cluster) testServerRestarted() {
 		if c.kill("kube-apiserver --") != 1 {
 			c.t.Error("not one API server was killed")
 		}
-		c.atHost("h1", append([]string{"sh", "-c", `for n in 1 2 3 4 5; do "$@" >/dev/null 2>&1 </dev/null; sleep 1; done &`, "sh"}, argv...)...)
+		c.atHost("h1", append([]string{"sh", "-c", `for n in 1 2 3 4 5; do "$@"; sleep 1; done >/dev/null 2>&1 </dev/null &`, "sh"}, argv...)...)
 	})
 	const sentence = "the stream to it was ended on its way"
 	if status != 1 || !strings.Contains(w.reasonOf("cross-host"), sentence) || !strings.Contains(w.reasonOf("same-host"), sentence) {
