@@ -3,6 +3,8 @@ package everything
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -13,17 +15,20 @@ import (
 	"tare/test/labtest"
 )
 
+// engines is the lab's name: that of a run that was killed is another.
+func engines() string { return fmt.Sprintf("engines-%d", os.Getpid()) }
+
 // A lab of several engines, as a user has it: containers are made in it, and networks of it break.
 func TestRealLabOfEngines(t *testing.T) {
 	tare := asRoot(t)
 	labtest.NoLeaks(t)
 	t.Cleanup(func() {
-		if out, err := exec.Command(tare, "lab", "down", "--name", "engines").CombinedOutput(); err != nil {
+		if out, err := exec.Command(tare, "lab", "down", "--name", engines()).CombinedOutput(); err != nil {
 			t.Errorf("tare lab down: %v: %s", err, out)
 		}
-		labtest.NoGroup(t, "tare-lab-engines")
+		labtest.NoGroup(t, "tare-lab-"+engines())
 	})
-	do(t, tare, "lab", "up", "docker-bridge", "docker-nat", "containerd-bridge", "flannel-vxlan", "bgp", "--name", "engines")
+	do(t, tare, "lab", "up", "docker-bridge", "docker-nat", "containerd-bridge", "flannel-vxlan", "bgp", "--name", engines())
 	t.Run("containers are made", func(t *testing.T) { containersAreMade(t, tare) })
 	t.Run("broken engines name the hop", func(t *testing.T) { brokenEnginesNameTheHop(t, tare) })
 }
@@ -43,7 +48,7 @@ func do(t *testing.T, tare string, args ...string) []byte {
 
 // containersAreMade by real engines and by none: those of an engine have the network's share.
 func containersAreMade(t *testing.T, tare string) {
-	out := do(t, tare, "run", "--lab", "engines", "--paths", catalog.SameHost,
+	out := do(t, tare, "run", "--lab", engines(), "--paths", catalog.SameHost,
 		"--workloads", "attach,lifecycle", "--workers", "1,3", "--blocks", "1", "--duration", "60ms", "--json")
 	var res result.Result
 	if err := json.Unmarshal(out, &res); err != nil {
@@ -91,9 +96,9 @@ func brokenEnginesNameTheHop(t *testing.T, tare string) {
 		{"containerd-bridge.h2", "iptables", "-I", "FORWARD", "-p", "tcp", "--sport", "5210", "-j", "DROP"},
 		{"flannel-vxlan.h2", "ip", "link", "set", "flannel.1", "down"},
 	} {
-		do(t, tare, append([]string{"lab", "exec", "--name", "engines", c[0], "--"}, c[1:]...)...)
+		do(t, tare, append([]string{"lab", "exec", "--name", engines(), c[0], "--"}, c[1:]...)...)
 	}
-	out, err := exec.Command(tare, "run", "--lab", "engines", "--paths", catalog.SameHost+","+catalog.CrossHost+","+catalog.PublishedPort,
+	out, err := exec.Command(tare, "run", "--lab", engines(), "--paths", catalog.SameHost+","+catalog.CrossHost+","+catalog.PublishedPort,
 		"--workloads", "tcp_rr", "--blocks", "1", "--duration", "60ms", "--json").Output()
 	var failed *exec.ExitError
 	if !errors.As(err, &failed) || failed.ExitCode() != 1 {

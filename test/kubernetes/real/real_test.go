@@ -4,6 +4,7 @@ import "testing"
 
 // Each test has a cluster for itself, and several run at the same time: they wait most of it.
 func TestRealClusters(t *testing.T) {
+	killedBefore(t)
 	leavesNothing(t)
 	for _, of := range []struct { // those that take longest come first
 		name string

@@ -16,15 +16,11 @@ import (
 func (c cluster) testRules(endpoints int, proxy string) {
 	c.t.Helper()
 	network := "service-" + proxy
-	if out, err := exec.Command(os.Getenv("TARE_BINARY"), "lab", "up", network, "--name", c.name+"-rules", "--backends", fmt.Sprint(endpoints)).CombinedOutput(); err != nil {
+	ours := cluster{t: c.t, name: c.name + "-rules"}
+	defer ours.down()
+	if out, err := exec.Command(os.Getenv("TARE_BINARY"), "lab", "up", network, "--name", ours.name, "--backends", fmt.Sprint(endpoints)).CombinedOutput(); err != nil {
 		c.t.Fatalf("build %s: %v: %s", network, err, out)
 	}
-	ours := cluster{t: c.t, name: c.name + "-rules"}
-	defer func() {
-		if out, err := exec.Command(os.Getenv("TARE_BINARY"), "lab", "down", "--name", ours.name).CombinedOutput(); err != nil {
-			c.t.Errorf("lab down: %v: %s", err, out)
-		}
-	}()
 	read := cluster.iptables
 	if proxy == "nftables" {
 		read = cluster.nftables
