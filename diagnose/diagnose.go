@@ -48,7 +48,7 @@ func All() []Rule {
 // faults by which packets still pass, but fewer or more slowly.
 func Costs() []Rule {
 	return []Rule{
-		dockerChainMissing(), neighbourCost(), passengerCost(), userlandProxy(), natCost(), tunnelSegmentation(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
+		dockerChainMissing(), neighbourCost(), passengerCost(), rulesCost(), userlandProxy(), natCost(), tunnelSegmentation(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
 		steeredOntoApplication(), softirqOneCore(), softirqCollapse(), tcpReceiveWindow(), sendBuffer(), applicationLimited(),
 		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(), labChanged(), rungCost(),
 	}

@@ -77,6 +77,8 @@ func (e *Evidence) ownCost(f result.Finding) bool {
 		return true
 	case "encapsulation-cost":
 		return kind.Encapsulates()
+	case "many-rules":
+		return e.Rules > 0
 	case "nat-cost":
 		return kind.Facts.NAT
 	case "userland-proxy":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"tare/catalog"
 	"tare/result"
 )
 
@@ -43,6 +44,18 @@ func manyRules() Rule {
 			}
 			return found
 		}),
+	}
+}
+
+// rulesCost finds what the rules cost that a network was asked to have: what it costs more than
+// the same network without them.
+func rulesCost() Rule {
+	return Rule{
+		ID: "many-rules",
+		Match: func(e *Evidence) []result.Finding {
+			return e.beside(catalog.Rules, "each packet is compared with the %s rules that the network was asked to have",
+				"nft list ruleset  # replace rules that differ only in an address or port by one rule with a set")
+		},
 	}
 }
 

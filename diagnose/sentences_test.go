@@ -60,6 +60,10 @@ func TestSentencesOfFindings(t *testing.T) {
 	beside := steps(map[string]map[string]float64{"full": {"route": 0.5}}).Cells[0]
 	beside.Params[catalog.Neighbour] = "tcp_stream"
 	weighed["beside a neighbour"].Cells = append(weighed["beside a neighbour"].Cells, beside)
+	weighed["with rules and without"] = steps(map[string]map[string]float64{"full": {catalog.Baseline: 0, "route": 0.2}})
+	ruled := steps(map[string]map[string]float64{"full": {"route": 0.5}}).Cells[0]
+	ruled.Params[catalog.Rules] = 1000.0
+	weighed["with rules and without"].Cells = append(weighed["with rules and without"].Cells, ruled)
 	for name, res := range weighed {
 		Weigh(res, "demo")
 		WeighTraces(res, "demo")

@@ -134,16 +134,20 @@ func divisible(res *result.Result, changed bool) (all []divided) {
 		settings := cell.Params.Settings()
 		lack := weigh.Lacking(groups, cell, m.Name)
 		o := divided{cell: cell, toll: m.Toll.Value, nic: lack.NIC && cell.Params.Text("nic") == string(lab.NICTSO)}
-		names := lack.Networks
 		if own, _ := kinds.Find(cell.Network); changed && len(own.Needs) == 0 {
-			names = append([]string{cell.Network}, names...)
+			o.below = append(o.below, result.NetworkPlan{Name: cell.Network, Params: settings})
 		}
-		for _, name := range names {
-			below := accepted(name, settings)
+		if lack.Without != "" {
+			settings = settings.With(lack.Without, "")
+			o.below = append(o.below, result.NetworkPlan{Name: cell.Network, Params: settings})
+		}
+		for _, name := range lack.Networks {
+			o.below = append(o.below, result.NetworkPlan{Name: name, Params: accepted(name, settings)})
+		}
+		for n := range o.below {
 			if changed {
-				below = below.With(weigh.Untouched, "true")
+				o.below[n].Params = o.below[n].Params.With(weigh.Untouched, "true")
 			}
-			o.below = append(o.below, result.NetworkPlan{Name: name, Params: below})
 		}
 		if o.nic || len(o.below) > 0 {
 			all = append(all, o)

@@ -35,11 +35,14 @@ func TestContrastHasWhatThePlanLacks(t *testing.T) {
 	tso.Axes = tso.Axes.With("nic", "tso")
 	routes := vxlanPlan("tcp_stream")
 	routes.Networks = result.NetworksNamed("ptp", "route", "vxlan")
+	rules := vxlanPlan("tcp_stream")
+	rules.Networks = []result.NetworkPlan{{Name: "vxlan", Params: result.MakeSettings(map[string]string{catalog.Rules: "1000"})}}
 	for name, c := range map[string]struct {
 		plan    result.Plan
 		changed bool
 		build   []string
 	}{
+		"with rules":              {rules, false, []string{"vxlan-2", "route", "ptp"}},
 		"a tunnel alone":          {alone, false, []string{"route", "ptp"}},
 		"with its ladder":         {routes, false, nil},
 		"a poor interface":        {tso, false, []string{"host-full", "host-full-b", "vxlan-full", "route-full", "ptp-full"}},

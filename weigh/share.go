@@ -14,7 +14,7 @@ import (
 type Part struct {
 	Cell    *result.Cell // above the step
 	Below   *result.Cell // below it: the baseline in the end
-	Axis    string       // in which the two differ that are of one network, catalog.With or Neighbour too, or Untouched; empty: below is another network
+	Axis    string       // in which the two differ that are of one network, a parameter of added too, or Untouched; empty: below is another network
 	Between []string     // networks between the two, which the run has no toll of
 	Points  float64      // of the toll: those of all parts add up to it
 	Share   stats.Interval
@@ -32,8 +32,8 @@ const Untouched = "untouched"
 const fullNIC = "full"
 
 // Parts divides a cell's toll on a metric by what the same run measured besides: the
-// same network in an untouched lab, the same without its neighbour and its passenger, the
-// same with an interface that does more, then each network that it is built upon, down to
+// same network in an untouched lab, the same without what was added to it, the same with
+// an interface that does more, then each network that it is built upon, down to
 // the baseline. all are the groups of the result.
 // Nil: the cell has no toll, or no baseline.
 func Parts(all []*Group, c *result.Cell, metric string) []Part {
@@ -50,7 +50,7 @@ func Parts(all []*Group, c *result.Cell, metric string) []Part {
 		if below = untouched(all, above); below != nil {
 			axis = Untouched
 		} else if below, axis = Alone(all, above); below != nil {
-			// The load beside it is its first part.
+			// What was added is the first part.
 		} else if below = fuller(all, above); below != nil {
 			axis = "nic"
 		} else if below, between = rungBelow(all, above, metric); below == nil {
@@ -97,21 +97,31 @@ func untouched(all []*Group, c *result.Cell) *result.Cell {
 	return nil
 }
 
-// Alone is the cell of the same network without its neighbour, or without its passenger, and
-// which of the two parameters it lacks; nil: the cell has neither, or the run did not measure it.
+// added are the parameters by which a plan adds something to a network that is no part of it.
+func added() []string { return []string{catalog.Neighbour, catalog.With, catalog.Rules} }
+
+// Alone is the cell of the same network without one thing that was added to it, and by which
+// parameter; nil: it is alone already, or the run did not measure it so.
 func Alone(all []*Group, c *result.Cell) (alone *result.Cell, param string) {
 	own := c.Params.Settings()
-	for _, param := range []string{catalog.Neighbour, catalog.With} {
-		if own.Map()[param] == "" {
+	for _, param := range added() {
+		if !has(own, param) {
 			continue
 		}
 		for _, other := range Of(all, c).Cells {
-			if other.Network == c.Network && other.Status == result.StatusOK && other.Params.Settings() == own.With(param, "") {
+			theirs := other.Params.Settings()
+			if other.Network == c.Network && other.Status == result.StatusOK && !has(theirs, param) && theirs.With(param, "") == own.With(param, "") {
 				return other, param
 			}
 		}
 	}
 	return nil, ""
+}
+
+// has reports whether something was added by a parameter; none of it is nothing.
+func has(s result.Settings, param string) bool {
+	value := s.Map()[param]
+	return value != "" && value != "0"
 }
 
 // fuller is the cell of the same network that was measured with an interface that does
