@@ -47,10 +47,10 @@ func decode(r io.Reader) (*Result, error) {
 	switch of.Schema {
 	case Schema:
 		return of, nil
-	case firstSchema:
+	case schemaV1:
 		return decodeFirst(text)
 	}
-	return nil, fmt.Errorf("schema %q, but this tare reads %q and %q: use the tare that wrote it", of.Schema, Schema, firstSchema)
+	return nil, fmt.Errorf("schema %q, but this tare reads %q and %q: use the tare that wrote it", of.Schema, Schema, schemaV1)
 }
 
 // ReadFile reads the result in a file.

@@ -98,8 +98,9 @@ func along(res *result.Result, on line) []result.Comparison {
 		}
 	}
 	var all []result.Comparison
+	side := sideOf(res)
 	for _, pair := range pairs {
-		c := comparison(res, on.by, sideText(on.by, pair.of), sideText(on.by, pair.than))
+		c := draftOf(res, side, on.by, sideText(on.by, pair.of), sideText(on.by, pair.than))
 		c.pairing.apart = !on.common
 		all = append(all, c.with(func(cell *result.Cell) *result.Cell {
 			if was := first[on.key(cell)]; was != nil && on.value(cell) == pair.of && on.value(was) == pair.than {
@@ -129,7 +130,7 @@ func sideText(by, value string) string {
 // onNetworks compares every network of a result but the host with one of them, in each group.
 func onNetworks(res *result.Result, network string) []result.Comparison {
 	groups := Groups(res)
-	c := comparison(res, result.AlongNetwork, result.Each, network)
+	c := draftOf(res, sideOf(res), result.AlongNetwork, result.Each, network)
 	return c.with(func(cell *result.Cell) *result.Cell {
 		if cell.Network == network || cell.Network == catalog.Baseline {
 			return nil
@@ -141,7 +142,7 @@ func onNetworks(res *result.Result, network string) []result.Comparison {
 // onPaths compares cells with those of the same network on a path. They are not judged.
 func onPaths(res *result.Result, path string) []result.Comparison {
 	groups := Groups(res)
-	c := comparison(res, result.AlongPath, result.Each, path)
+	c := draftOf(res, sideOf(res), result.AlongPath, result.Each, path)
 	c.Judged, c.pairing.unjudged = result.JudgedByNothing, true
 	return c.with(func(cell *result.Cell) *result.Cell {
 		own := Of(groups, cell)
@@ -159,17 +160,16 @@ func onPaths(res *result.Result, path string) []result.Comparison {
 	})
 }
 
-// compares is a comparison of cells of one result that is being made.
-type compares struct {
+// draft is a comparison of cells of one result that is being made.
+type draft struct {
 	result.Comparison
 	res     *result.Result
 	pairing pairing
 }
 
-// comparison is one without cells.
-func comparison(res *result.Result, by, of, than string) *compares {
-	side := sideOf(res)
-	c := &compares{res: res, pairing: pairing{old: side, recent: side, paired: true}}
+// draftOf is one without cells.
+func draftOf(res *result.Result, side compareSide, by, of, than string) *draft {
+	c := &draft{res: res, pairing: pairing{old: side, recent: side, paired: true}}
 	c.Comparison = blank(by, of, than)
 	c.Paired = true
 	return c
@@ -184,7 +184,7 @@ func blank(by, of, than string) result.Comparison {
 }
 
 // with compares each cell with the one that than gives for it; nil: it has none.
-func (c *compares) with(than func(*result.Cell) *result.Cell) []result.Comparison {
+func (c *draft) with(than func(*result.Cell) *result.Cell) []result.Comparison {
 	for n := range c.res.Cells {
 		cell := &c.res.Cells[n]
 		if cell.Status != result.StatusOK {

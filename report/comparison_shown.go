@@ -8,25 +8,25 @@ import (
 	"tare/result"
 )
 
-// along is a comparison of cells of one result with each other, as it is shown: of each network
+// shownComparison is a comparison of cells of one result with each other, as it is shown: of each network
 // with one of them, of IPv6 with IPv4, of a kernel with another, of whatever else differs.
-type along struct {
+type shownComparison struct {
 	result.Comparison
 	title, about string
 	old, recent  string // the heads of its columns of values
 }
 
 // comparisons are those of a result.
-func (w words) comparisons(res *result.Result) (all []along) {
+func (w words) comparisons(res *result.Result) (all []shownComparison) {
 	for _, c := range res.Comparisons {
-		all = append(all, w.along(c))
+		all = append(all, w.shown(c))
 	}
 	return all
 }
 
-func (w words) along(c result.Comparison) along {
+func (w words) shown(c result.Comparison) shownComparison {
 	of, than := clip(result.Plain(c.Of), 60), clip(result.Plain(c.Than), 60)
-	a := along{Comparison: c, old: than, recent: of}
+	a := shownComparison{Comparison: c, old: than, recent: of}
 	switch c.Along {
 	case "ip":
 		a.title, a.about = w.say("versions_title"), w.say("versions_is")
@@ -51,7 +51,7 @@ func (w words) along(c result.Comparison) along {
 }
 
 // tables are the comparison's, headed by what its sides are.
-func (c along) tables(w words) []*comparisonTable {
+func (c shownComparison) tables(w words) []*comparisonTable {
 	tables := tablesOf(w, c.Comparison)
 	for _, t := range tables {
 		t.old, t.recent = c.old, c.recent
@@ -126,12 +126,12 @@ type viewComparedRow struct {
 func comparedView(res *result.Result) []viewCompared {
 	all := []viewCompared{}
 	for n, c := range wordsOf(English).comparisons(res) {
-		of := func(text func(along) string) map[string]string {
+		of := func(text func(shownComparison) string) map[string]string {
 			return byLanguage(func(w words) string { return text(w.comparisons(res)[n]) })
 		}
 		one := viewCompared{
-			Titles: of(func(a along) string { return a.title }), About: of(func(a along) string { return a.about }),
-			Old: of(func(a along) string { return a.old }), New: of(func(a along) string { return a.recent }), Rows: []viewComparedRow{},
+			Titles: of(func(a shownComparison) string { return a.title }), About: of(func(a shownComparison) string { return a.about }),
+			Old: of(func(a shownComparison) string { return a.old }), New: of(func(a shownComparison) string { return a.recent }), Rows: []viewComparedRow{},
 		}
 		for _, t := range c.tables(wordsOf(English)) {
 			for _, r := range t.rows {

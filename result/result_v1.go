@@ -5,22 +5,22 @@ import (
 	"encoding/json"
 )
 
-// firstSchema is the format of tare 0.1, which this version reads: it called the clusters of a cell
+// schemaV1 is the format of tare 0.1, which this version reads: it called the clusters of a cell
 // underlays, and had a field for each kind of comparison.
-const firstSchema = "tare.result/1"
+const schemaV1 = "tare.result/1"
 
-// inFirst is a result of that format.
-type inFirst struct {
+// resultV1 is a result of that format.
+type resultV1 struct {
 	Result
-	Cells      []cellInFirst `json:"cells"`
-	Contrasts  []cellInFirst `json:"contrasts"`
-	Versions   *Comparison   `json:"ip_versions"`
-	Passengers *Comparison   `json:"passengers"`
-	Neighbours *Comparison   `json:"neighbours"`
+	Cells      []cellV1    `json:"cells"`
+	Contrasts  []cellV1    `json:"contrasts"`
+	Versions   *Comparison `json:"ip_versions"`
+	Passengers *Comparison `json:"passengers"`
+	Neighbours *Comparison `json:"neighbours"`
 	Kernels    *struct {
 		Kernels
-		Twin     []cellInFirst `json:"twin"`
-		Compared []Comparison  `json:"compared"`
+		Twin     []cellV1     `json:"twin"`
+		Compared []Comparison `json:"compared"`
 	} `json:"kernels"`
 	References []struct {
 		Network  string   `json:"network"`
@@ -35,18 +35,18 @@ type inFirst struct {
 	} `json:"references"`
 	Pairs []struct {
 		MachinePair
-		Cells []cellInFirst `json:"cells"`
+		Cells []cellV1 `json:"cells"`
 	} `json:"pairs"`
 }
 
-type cellInFirst struct {
+type cellV1 struct {
 	Cell
 	Underlays []string `json:"underlays"`
 }
 
 // decodeFirst reads a result of the first format.
 func decodeFirst(text []byte) (*Result, error) {
-	var f inFirst
+	var f resultV1
 	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&f); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func decodeFirst(text []byte) (*Result, error) {
 	return res, nil
 }
 
-func cellsOfFirst(all []cellInFirst) (cells []Cell) {
+func cellsOfFirst(all []cellV1) (cells []Cell) {
 	for _, c := range all {
 		c.Clusters = c.Underlays
 		cells = append(cells, c.Cell)
@@ -97,7 +97,7 @@ func (res *Result) alongInFirst(c Comparison, along string) Comparison {
 }
 
 // references become the comparison along paths.
-func (f *inFirst) references(res *Result) {
+func (f *resultV1) references(res *Result) {
 	if len(f.References) == 0 {
 		return
 	}
