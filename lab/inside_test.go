@@ -300,10 +300,8 @@ func testDaemon(t *testing.T) {
 	cluster := setUp(t, l, pairOf("x"))
 	// A daemon leaves its parent, its session and its process group, and
 	// minds no SIGTERM.
-	run(t, l, cluster.Hosts[0].Namespace, "(trap '' TERM; exec setsid sleep 100 </dev/null >/dev/null 2>&1) & sleep 0.05")
-	if got := len(labtest.Marked(t)); got != 2 {
-		t.Errorf("%d processes run in the lab, want its init and the daemon", got)
-	}
+	run(t, l, cluster.Hosts[0].Namespace, "(trap '' TERM; exec setsid sleep 100 </dev/null >/dev/null 2>&1) &")
+	labtest.Await(t, "its init and the daemon run in the lab", func() bool { return len(labtest.Marked(t)) == 2 })
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}

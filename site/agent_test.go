@@ -73,5 +73,5 @@ func daemonOutlivesItsStarter(t *testing.T, l *site.Lab) {
 	before := len(labtest.Marked(t))
 	_, status := run(t, l, "h1", "", `(setsid sh -c 'trap "" TERM HUP INT; while :; do sleep 100; done' </dev/null >/dev/null 2>&1 &); exit 3`)
 	labtest.Equal(t, "the starter's status", status, 3)
-	labtest.MoreThan(t, "processes with the daemon", len(labtest.Marked(t)), before)
+	labtest.Await(t, "the daemon runs", func() bool { return len(labtest.Marked(t)) > before })
 }
