@@ -38,7 +38,7 @@ func All() []Rule {
 	return []Rule{
 		linkDown(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
 		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), forwardDrop(),
-		conntrackFull(), listenOverflow(), mtuBlackHole(), mtuMismatch(), congestionControl(),
+		conntrackFull(), listenOverflow(), someConnectionsFail(), mtuBlackHole(), mtuMismatch(), congestionControl(),
 		shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(), offloadOff(), manyRules(),
 		lostUnexplained(),
 	}

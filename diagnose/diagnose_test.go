@@ -50,7 +50,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		"random-loss":          "tare lab exec --name demo h2 -- nft delete rule ip z f handle ",
 		"offload-off":          "tare lab exec --name demo h1/c1 -- ethtool -K eth0 tx-tcp-segmentation on tx-generic-segmentation on",
 		"many-rules":           "tare lab exec --name demo h1 -- nft list chain ip z f",
-		"lost-unexplained":     "tare lab exec --name demo h2 -- ip -s -s link",
+		"lost-unexplained":     "tare lab exec --name demo h2 -- ",
 	}
 	for id, fix := range fixes {
 		t.Run(id, func(t *testing.T) {

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"slices"
-	"strings"
 
 	"tare/result"
 )
@@ -14,7 +13,7 @@ type loss struct {
 	out    bool   // the device had sent it
 	reply  bool   // it was a reply
 	server bool   // the request reached the server, which sent no reply
-	// refused is set where the server's end refused the request.
+	// refused is set where the server's end, or the place that saw it last, refused the request.
 	refused bool
 	known   bool // devices were watched
 }
@@ -36,7 +35,9 @@ func (e *Evidence) lost(t result.Trial) loss {
 		return l, arrived
 	}
 	request, came := way(false, e.Client, e.Server)
+	refused := t.Failure() == result.Refused
 	if !came {
+		request.refused = refused
 		return request
 	}
 	replied := slices.ContainsFunc(t.Seen, func(s result.Sighting) bool { return s.Reply })
@@ -45,7 +46,7 @@ func (e *Evidence) lost(t result.Trial) loss {
 	}
 	answer, back := way(true, e.Server, e.Client)
 	switch {
-	case back && strings.Contains(t.Error, "refused"):
+	case back && refused:
 		return loss{at: e.Server, device: request.device, server: true, refused: true, known: true}
 	case back:
 		answer.at = e.Client
@@ -85,7 +86,7 @@ func (l loss) where() string {
 	switch {
 	case !l.known:
 		return what + " was lost on the path"
-	case l.refused:
+	case l.refused && l.server:
 		return "the request reached " + l.at + " on " + l.device + " and was refused"
 	case l.server:
 		return "the request reached " + l.at + " on " + l.device + " and got no reply"
@@ -93,6 +94,9 @@ func (l loss) where() string {
 		return what + " did not leave " + l.at + " by any device"
 	case l.out:
 		return what + " left " + l.at + " by " + l.device + " and was not seen again"
+	}
+	if l.refused {
+		return what + " entered " + l.at + " by " + l.device + " and was refused there"
 	}
 	return what + " entered " + l.at + " by " + l.device + " and was not seen again"
 }

@@ -20,8 +20,8 @@ func mtuBlackHole() Rule {
 	return Rule{
 		ID: "mtu-black-hole", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
-			t, failed := e.failed()
-			if !failed || t.Size <= smallest || t.Workload == "tcp_stream" { // a stream's message is not one packet
+			t, lost := e.largeLost()
+			if !lost {
 				return nil
 			}
 			packet := t.Size + segmentHeaders
@@ -49,6 +49,17 @@ func mtuBlackHole() Rule {
 			return []result.Finding{f}
 		},
 	}
+}
+
+// largeLost is the first large message that was lost, if none of its size passed and the small
+// ones between them did.
+func (e *Evidence) largeLost() (large result.Trial, lost bool) {
+	large, failed := e.failed()
+	if !failed || large.Size <= smallest || large.Workload == trainName || large.Workload == "tcp_stream" { // a stream's message is not one packet
+		return large, false
+	}
+	shown := []result.Failure{result.Silent, result.TooLarge, result.Unknown}
+	return large, slices.Contains(shown, large.Failure()) && e.all(0).failed == 0
 }
 
 // leastRoom is by how many bytes a sender's MTU is lowered where the path's MTU is

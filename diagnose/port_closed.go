@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 
 	"tare/catalog"
 	"tare/result"
@@ -33,7 +32,7 @@ func portClosed() Rule {
 func (e *Evidence) unpublished() (f result.Finding, closed bool) {
 	t, _ := e.failed()
 	at := e.owner(e.Dial)
-	if !strings.Contains(t.Error, "connection refused") || at == "" || at == e.Server {
+	if t.Failure() != result.Refused || at == "" || at == e.Server || e.all(0).passed > 0 {
 		return result.Finding{}, false
 	}
 	return result.Finding{

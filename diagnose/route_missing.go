@@ -24,11 +24,21 @@ func routeMissing() Rule {
 					Evidence: []result.Evidence{
 						seen("packets without a route", lacks, at, netstat), seen("route to "+address, "none", at, result.SourceRoutes), e.trialFailed(),
 					},
-					Remedy:     remedy(at, fmt.Sprintf("ip route add %s/32 via %s", address, e.addressOn(hostOf(end), "eth0"))),
+					Remedy:     remedy(at, fmt.Sprintf("ip route add %s/32 via %s", address, e.addressOn(hostOf(end), "eth0"))+e.control(at)),
 					Confidence: 0.94,
 				})
 			}
 			return found
 		}),
 	}
+}
+
+// control is the congestion control that other routes of a place set, as words of a route; empty: none does.
+func (e *Evidence) control(at string) string {
+	for _, r := range e.Routes {
+		if r.At == at && r.CC != "" {
+			return " congctl " + r.CC
+		}
+	}
+	return ""
 }

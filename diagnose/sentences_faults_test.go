@@ -233,7 +233,10 @@ func count(e *Evidence, at, source, name string, by float64) {
 	e.Readings = append(e.Readings, result.Reading{At: at, Source: source, Counts: map[string]float64{name: by}})
 }
 
-// fail lets a trial of a size be the first that fails.
+// fail lets a trial of a size be the first that fails, and all of that size fail.
 func fail(e *Evidence, workload string, size int, text string) {
-	e.Trials = append([]result.Trial{{Workload: workload, Size: size, Error: text, Seen: e.Trials[0].Seen}}, e.Trials...)
+	first := result.Trial{Workload: workload, Size: size, Error: text, Seen: e.Trials[0].Seen}
+	e.Trials = append([]result.Trial{first}, slices.DeleteFunc(e.Trials, func(t result.Trial) bool {
+		return size <= smallest && t.Workload != trainName && t.Size <= smallest
+	})...)
 }

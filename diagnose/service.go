@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"strings"
 
 	"tare/catalog"
 	"tare/result"
@@ -23,7 +22,7 @@ func serviceUnserved() Rule {
 				at = hostOf(e.Server)
 			}
 			why := "the node has no rule for it: kube-proxy, or what replaces it, does not run there or does not write its rules"
-			if strings.Contains(t.Error, "connection refused") {
+			if t.Failure() == result.Refused {
 				why = "the node knows no server of it: kube-proxy, or what replaces it, is behind the cluster's changes there"
 			}
 			return []result.Finding{{

@@ -1,7 +1,6 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"tare/catalog"
 	"tare/lab"
@@ -19,28 +17,6 @@ import (
 	"tare/result"
 	"tare/site"
 	"tare/wire"
-	"tare/workload"
-)
-
-const (
-	// trialWait bounds one trial, so that a path that carries nothing is known
-	// to within seconds.
-	trialWait = 1200 * time.Millisecond
-	// emulatedTimes is how many times that an emulated CPU gets.
-	emulatedTimes = 5
-	// trialWindow is how long a trial exchanges messages, trainWindow how long
-	// datagrams follow each other, bulkWindow how long a stream flows.
-	trialWindow = 5 * time.Millisecond
-	trainWindow = 250 * time.Millisecond
-	bulkWindow  = 200 * time.Millisecond
-	// A train has trainRate datagrams of trainSize bytes a second: few enough for
-	// every receiver, and enough for a loss of a percent to show. One that loses
-	// some is sent again: a busy machine's losses do not come back.
-	trainRate  = 3000
-	trainSize  = 64
-	mostTrains = 3
-	// mostMTU is the MTU of the loopback: a larger message would test nothing more.
-	mostMTU = 9000
 )
 
 // Pair is two ends that the user chose.
@@ -57,9 +33,7 @@ func Examine(ctx context.Context, s Site, t site.Topology, pair *Pair) (all []re
 	if err != nil {
 		return nil, err
 	}
-	if plan.Site != "" {
-		plan.Axes = plan.Axes.With("cc", t.Spec.CC) // empty: it differs
-	}
+	plan.Axes = plan.Axes.With("cc", "") // whatever a route or a user chose passes, too
 	c := newConductor(plan, Options{Site: s, Topology: t})
 	defer func() { err = errors.Join(err, c.close()) }()
 	r := &examiner{conductor: c, topology: t, emulated: environmentOf(t).Emulated()}
@@ -180,7 +154,8 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 			return e, err
 		}
 	}
-	r.try(ctx, s, &e)
+	t := trying{examiner: r, subject: s, port: r.built.port(s.built.Name, s.ends), e: &e}
+	t.all(ctx)
 	counted, err := stop()
 	if err != nil || ctx.Err() != nil {
 		return e, errors.Join(err, ctx.Err())
@@ -209,129 +184,6 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 		e.States[n].At = strings.TrimPrefix(e.States[n].At, s.built.Name+".")
 	}
 	return e, nil
-}
-
-// try does the trials of one path: the larger only where the small pass. What
-// fails is tried again only where a second try can differ.
-func (r *examiner) try(ctx context.Context, s subject, e *result.Examination) {
-	tcp, udp := r.small(ctx, s, e, checkTCP), r.small(ctx, s, e, checkUDP)
-	if (tcp.Error == "") != (udp.Error == "") { // a moment's, or one protocol's
-		tcp, udp = r.small(ctx, s, e, checkTCP), r.small(ctx, s, e, checkUDP)
-	}
-	e.Trials = []result.Trial{tcp, udp}
-	if tcp.Error != "" || udp.Error != "" {
-		return
-	}
-	mtu := r.firstMTU(ctx, s, e)
-	large := r.trial(ctx, s, e, checkTCP, workload.Run{Size: mtu - segmentHeaders(wire.IPv4), Duration: trialWindow})
-	if e.Trials = append(e.Trials, large); large.Error != "" {
-		return
-	}
-	datagram := workload.Run{Size: mtu - wire.IPv4Header - wire.UDPHeader, Duration: trialWindow}
-	if large = r.trial(ctx, s, e, checkUDP, datagram); large.Error != "" {
-		large = r.trial(ctx, s, e, checkUDP, datagram) // the first may have been what taught the sender the path's MTU
-	}
-	if e.Trials = append(e.Trials, large); large.Error != "" {
-		return
-	}
-	train := workload.Run{Size: trainSize, Rate: trainRate * trainSize * 8, Duration: trainWindow}
-	for range mostTrains {
-		sent := r.trial(ctx, s, e, "udp_stream", train)
-		if e.Trials = append(e.Trials, sent); sent.Metrics["loss"] == 0 {
-			break
-		}
-	}
-	stream := r.trial(ctx, s, e, "tcp_stream", workload.Run{Duration: bulkWindow})
-	if stream.Error != "" { // a busy machine may stall one
-		stream = r.trial(ctx, s, e, "tcp_stream", workload.Run{Duration: bulkWindow})
-	}
-	e.Trials = append(e.Trials, stream)
-}
-
-func (r *examiner) small(ctx context.Context, s subject, e *result.Examination, name string) result.Trial {
-	return r.trial(ctx, s, e, name, workload.Run{Duration: trialWindow})
-}
-
-// firstMTU is the current MTU of the device by which the client's packets leave: a
-// container's own may be larger than the path carries.
-func (r *examiner) firstMTU(ctx context.Context, s subject, e *result.Examination) int {
-	mtu := e.Inner
-	seen := e.Trials[0].Seen
-	held, err := r.site.Look(ctx, s.built.Name+"."+s.ends.Client)
-	if len(seen) == 0 || err != nil || len(held) == 0 {
-		return mtu
-	}
-	for _, link := range held[0].Links {
-		if link.Name == seen[0].Device && link.MTU > 0 {
-			mtu = min(link.MTU, mostMTU)
-		}
-	}
-	return mtu
-}
-
-// trial tries one run, and watches the devices that carry it.
-func (r *examiner) trial(ctx context.Context, s subject, e *result.Examination, name string, run workload.Run) result.Trial {
-	kind, _ := workload.Find(name)
-	run.Mode, run.Flows = kind.Modes[0], 1
-	run.Size = cmp.Or(run.Size, kind.Size.Default)
-	run.Size = max(kind.Size.Least, min(run.Size, kind.Size.Most))
-	sample, seen, err := r.watched(ctx, s, name, run)
-	t := result.Trial{Workload: name, Size: run.Size, Metrics: sample.Metrics, Seen: seen}
-	e.Readings = append(e.Readings, placed(sample.Readings, s.ends)...)
-	if err != nil {
-		t.Error = err.Error()
-	}
-	return t
-}
-
-// trialWait is how long a trial may take: an emulated CPU, which others share, can need
-// several seconds for what takes a moment elsewhere.
-func (r *examiner) trialWait() time.Duration {
-	if r.emulated {
-		return emulatedTimes * trialWait
-	}
-	return trialWait
-}
-
-// watched does one run and reports which devices saw its packets.
-func (r *examiner) watched(ctx context.Context, s subject, name string, run workload.Run) (result.Sample, []result.Sighting, error) {
-	// Both ends are there before the time counts: an engine may need longer than a trial to
-	// start a process in a container.
-	if _, err := r.pairOf(ctx, s.built.Name, s.ends); err != nil {
-		return result.Sample{}, nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, r.trialWait()+run.Duration)
-	defer cancel()
-	stop := func() ([]lab.Sighting, error) { return nil, nil }
-	if w, can := r.site.(watcher); can && run.Duration == trialWindow { // more than a few packets are not worth copying
-		var err error
-		flow := lab.Flow{Port: r.built.port(s.built.Name, s.ends)}
-		if run.Size > trainSize {
-			flow.Least = run.Size
-		}
-		if stop, err = w.Watch(ctx, placesOf(s.built.Name, s.ends), flow); err != nil {
-			return result.Sample{}, nil, err
-		}
-	}
-	sample, err := r.between(ctx, s.built.Name, s.ends, r.built.port(s.built.Name, s.ends), name, run)
-	sightings, errSeen := stop()
-	var seen []result.Sighting // nil: nobody looked
-	if sightings != nil {
-		seen = []result.Sighting{}
-	}
-	for _, one := range sightings {
-		seen = append(seen, result.Sighting{At: strings.TrimPrefix(one.Namespace, s.built.Name+"."), Device: one.Device, Out: one.Out, Reply: one.Reply})
-	}
-	return sample, seen, errors.Join(err, errSeen)
-}
-
-// placed sets the place of readings that belong to an end.
-func placed(readings []result.Reading, ends network.Ends) []result.Reading {
-	at := map[string]string{result.AtClient: ends.Client, result.AtServer: ends.Server}
-	for n := range readings {
-		readings[n].At = at[readings[n].End]
-	}
-	return readings
 }
 
 // addressing lists the addresses and routes of places of a cluster.

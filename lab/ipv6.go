@@ -30,6 +30,15 @@ func IPv6Of(addr netip.Addr) netip.Addr {
 	return netip.AddrFrom16(all)
 }
 
+// IPv4Of is the IPv4 address of which an address of a lab's IPv6 is the counterpart; not valid: of none.
+func IPv4Of(addr netip.Addr) netip.Addr {
+	all := addr.As16()
+	if !addr.Is6() || string(all[:12]) != prefixIPv6 {
+		return netip.Addr{}
+	}
+	return netip.AddrFrom4([4]byte(all[12:]))
+}
+
 // IPv6PrefixOf is what a prefix of IPv4 addresses is in IPv6; the default route's is the
 // default route's.
 func IPv6PrefixOf(prefix netip.Prefix) netip.Prefix {

@@ -29,6 +29,7 @@ type Examination struct {
 type Trial struct {
 	Workload string             `json:"workload"`
 	Size     int                `json:"size"`            // bytes of a message
+	IP       int                `json:"ip,omitempty"`    // version; 0: that of the path
 	Error    string             `json:"error,omitempty"` // why it failed; empty: it passed
 	Metrics  map[string]float64 `json:"metrics,omitempty"`
 	Seen     []Sighting         `json:"seen"` // which devices saw its packets, in the order of time

@@ -186,14 +186,22 @@ func reportDrops(fd, family int) error {
 	return unix.SetsockoptInt(fd, level, option, 1)
 }
 
+// refusedFor is how long a server may refuse what it is asked before it counts as not there, and
+// not as one that is about to listen.
+const refusedFor = 600 * time.Millisecond
+
 // hello asks once a tick until the server answers.
 func hello(r *traffic.Run, fd int, token *traffic.Token, lane uint16) error {
 	var in, out [traffic.HeaderBytes]byte
 	traffic.Header{Kind: traffic.KindHello, Lane: lane}.Put(out[:], token)
 	var last error = traffic.ErrSilent
-	for limit := r.Now() + traffic.Grace; r.Now() < limit; {
-		if r.Stopped() {
+	begun := r.Now()
+	for limit := begun + traffic.Grace; r.Now() < limit; {
+		switch {
+		case r.Stopped():
 			return r.Cause(context.Canceled)
+		case last == unix.ECONNREFUSED && r.Now()-begun > refusedFor:
+			return last
 		}
 		if _, errno := traffic.Send(fd, out[:], 0); errno != 0 && !traffic.Waited(errno) {
 			last = errno // a refusal may be of a server that is about to listen

@@ -1,0 +1,112 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+
+	"tare/result"
+)
+
+// tried is a path of the clean lab of route, with other trials.
+func tried(t *testing.T, trials ...result.Trial) *Evidence {
+	t.Helper()
+	e := captured(t, "clean-route")
+	seen := e.Trials[0].Seen
+	e.Trials = trials
+	for n := range e.Trials {
+		if e.Trials[n].Error != "" && e.Trials[n].Seen == nil {
+			e.Trials[n].Seen = seen[:1]
+		}
+	}
+	return e
+}
+
+func small(workload, failed string) result.Trial {
+	return result.Trial{Workload: workload, Size: 1, Error: failed}
+}
+
+// TestWhatPassesIsSaid: "no packet passes" is said only where none does.
+func TestWhatPassesIsSaid(t *testing.T) {
+	overIPv4 := small("tcp_rr", "")
+	overIPv4.IP = 4
+	const silent, refused = "at h1/c1: no answer in time", "connect to 10.102.0.2:5210: connection refused"
+	for name, c := range map[string]struct {
+		trials []result.Trial
+		want   string
+	}{
+		"nothing":            {[]result.Trial{small("tcp_rr", silent), small("udp_rr", silent)}, "no packet passes"},
+		"TCP alone":          {[]result.Trial{small("tcp_rr", ""), small("udp_rr", refused)}, "TCP passes from h1/c1 to h2/c1 and UDP does not"},
+		"UDP alone":          {[]result.Trial{small("tcp_rr", refused), small("udp_rr", "")}, "UDP passes from h1/c1 to h2/c1 and TCP does not"},
+		"IPv4 alone":         {[]result.Trial{small("tcp_rr", silent), small("udp_rr", silent), overIPv4}, "IPv4 passes from h1/c1 to h2/c1 and IPv6 does not"},
+		"closed when larger": {[]result.Trial{small("tcp_rr", ""), small("udp_rr", ""), {Workload: "tcp_rr", Size: 1448, Error: "connection reset by peer"}}, "small messages pass from h1/c1 to h2/c1 and larger ones do not"},
+	} {
+		found := Find(tried(t, c.trials...))
+		if len(found) != 1 || found[0].ID != "lost-unexplained" || !strings.HasPrefix(found[0].Cause, c.want) {
+			t.Errorf("%s: found %+v, want lost-unexplained: %s", name, found, c.want)
+		}
+	}
+}
+
+// TestSomeConnectionsFail: what fails by halves is no black hole and no dead path.
+func TestSomeConnectionsFail(t *testing.T) {
+	pass, lost := small("tcp_rr", ""), small("tcp_rr", "connect to 10.102.0.2:5210: no route to host")
+	spent := small("tcp_rr", "connect to 10.102.0.2:5210: cannot assign requested address")
+	for name, c := range map[string]struct {
+		trials []result.Trial
+		change func(e *Evidence)
+		cause  []string
+		fix    string
+	}{
+		"an endpoint that is gone (kubernetes#129617)": {
+			[]result.Trial{pass, lost, pass, lost, lost, small("udp_rr", "")},
+			func(e *Evidence) { set(e, "h2", neighbours, "10.102.0.99 dev br0", "failed") },
+			[]string{"3 of 5 connections from h1/c1", "h2 leads them to 10.102.0.99"}, "grep -n 10.102.0.99",
+		},
+		"a client without ports (cilium#23604)": {
+			[]result.Trial{pass, pass, spent, spent, spent, small("udp_rr", "")},
+			func(e *Evidence) { set(e, "h1/c1", sysctls, "ipv4/ip_local_port_range", "40000 40003") },
+			[]string{"h1/c1 has no free source port", "3 of 5 connections", "40000 40003 has 4"}, "sysctl -w net.ipv4.ip_local_port_range",
+		},
+		"who knows where": {
+			[]result.Trial{pass, small("tcp_rr", "no answer in time"), small("tcp_rr", "no answer in time"), pass, small("udp_rr", "")},
+			func(*Evidence) {}, []string{"2 of 4 connections"}, "",
+		},
+	} {
+		e := tried(t, c.trials...)
+		c.change(e)
+		found := Find(e)
+		if len(found) == 0 || found[0].ID != "some-connections-fail" || !strings.Contains(found[0].Fix, c.fix) {
+			t.Errorf("%s: found %+v", name, found)
+			continue
+		}
+		for _, want := range c.cause {
+			if !strings.Contains(found[0].Cause, want) {
+				t.Errorf("%s: %q does not hold %q", name, found[0].Cause, want)
+			}
+		}
+	}
+}
+
+// TestABlackHoleIsAPattern: a large message is lost while small ones between pass.
+func TestABlackHoleIsAPattern(t *testing.T) {
+	pass, lost := small("tcp_rr", ""), result.Trial{Workload: "tcp_rr", Size: 1448, Error: "no answer in time"}
+	closed := lost
+	closed.Error = "receive response 1: connection reset by peer"
+	spent := lost
+	spent.Error = "connect to 10.102.0.2:5210: cannot assign requested address"
+	between := small("tcp_rr", "no answer in time")
+	for name, c := range map[string]struct {
+		trials []result.Trial
+		hole   bool
+	}{
+		"each large one is lost":    {[]result.Trial{pass, pass, lost, pass, lost, pass, lost}, true},
+		"a small one is lost too":   {[]result.Trial{pass, pass, lost, between, lost, pass, lost}, false},
+		"a large one is closed":     {[]result.Trial{pass, pass, closed, pass, closed, pass, closed}, false},
+		"the client is out of port": {[]result.Trial{pass, pass, spent, pass, spent, pass, spent}, false},
+	} {
+		found := Find(tried(t, c.trials...))
+		if named := len(found) > 0 && found[0].ID == "mtu-black-hole"; named != c.hole {
+			t.Errorf("%s: found %+v", name, found)
+		}
+	}
+}
