@@ -107,6 +107,8 @@ func (info cpuInfo) name() string {
 	switch {
 	case info.model != "":
 		return info.model
+	case armPart(info.implementer, info.part) != "":
+		return armPart(info.implementer, info.part)
 	case info.implementer != "" && info.part != "":
 		return "implementer " + info.implementer + " part " + info.part
 	}

@@ -85,6 +85,12 @@ func TestVirtualisation(t *testing.T) {
 		{"arm64 of EC2", map[string]string{cpuinfo: arm64, vendor: "Amazon EC2\n", product: "c7g.large\n"}, "amazon"},
 		{"bare arm64 of EC2", map[string]string{cpuinfo: arm64, vendor: "Amazon EC2\n", product: "c7g.metal\n"}, "none"},
 		{"arm64 laptop", map[string]string{cpuinfo: arm64, vendor: "Microsoft Corporation\n", product: "Surface Pro X\n"}, "none"},
+		{"arm64 of a maker", map[string]string{cpuinfo: arm64, vendor: "HUAWEI\n", product: "TaiShan 200\n"}, "none"},
+		{"arm64 of Alibaba", map[string]string{cpuinfo: arm64, vendor: "Alibaba Cloud\n", product: "Alibaba Cloud ECS\n"}, "Alibaba Cloud"},
+		{"arm64 of an OpenStack", map[string]string{cpuinfo: arm64, vendor: "HUAWEI\n", product: "OpenStack Nova\n"}, "HUAWEI"},
+		{"arm64 with a device tree", map[string]string{cpuinfo: arm64, "sys/firmware/devicetree/base/compatible": "raspberrypi,4-model-b\x00brcm,bcm2711\x00"}, "none"},
+		{"arm64 in QEMU without DMI", map[string]string{cpuinfo: arm64, "sys/firmware/devicetree/base/compatible": "linux,dummy-virt\x00"}, "unknown hypervisor"},
+		{"arm64 in Xen", map[string]string{cpuinfo: arm64, "sys/firmware/devicetree/base/compatible": "xen,xenvm\x00", "sys/firmware/devicetree/base/hypervisor/compatible": "xen,xen-4.17\x00xen,xen\x00"}, "xen"},
 		{"arm64 without DMI", map[string]string{cpuinfo: arm64}, "unknown"},
 	} {
 		if got := Environment(tree(t, test.files)).Virtualisation; got != test.want {
@@ -95,10 +101,13 @@ func TestVirtualisation(t *testing.T) {
 
 func TestCPUModel(t *testing.T) {
 	for text, want := range map[string]string{
-		x86Guest:                      "Xeon",
-		arm64:                         "implementer 0x41 part 0xd0c",
-		"CPU implementer\t: 0x41\n":   "unknown",
-		"processor\t: 0\ncpu\t: P9\n": "unknown",
+		x86Guest: "Xeon",
+		arm64:    "Arm Neoverse-N1",
+		"CPU implementer\t: 0x00\nCPU part\t: 0x051\n": "QEMU TCG CPU",
+		"CPU implementer\t: 0x48\nCPU part\t: 0xd01\n": "HiSilicon TaiShan-v110 (Kunpeng 920)",
+		"CPU implementer\t: 0x41\nCPU part\t: 0xfff\n": "implementer 0x41 part 0xfff",
+		"CPU implementer\t: 0x41\n":                    "unknown",
+		"processor\t: 0\ncpu\t: P9\n":                  "unknown",
 	} {
 		if got := parseCPUInfo([]byte(text)).name(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -1,10 +1,13 @@
 package probe
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // virtualisation names the hypervisor below this machine, or "none". On x86
 // the CPU itself reports whether there is one, and DMI gives its name; elsewhere
-// there is only DMI.
+// there is only DMI, or a device tree.
 func virtualisation(root string, info cpuInfo) string {
 	if kind := line(root, "sys/hypervisor/type"); kind != unknown {
 		return kind
@@ -13,16 +16,38 @@ func virtualisation(root string, info cpuInfo) string {
 		return "none"
 	}
 	vendor := line(root, "sys/class/dmi/id/sys_vendor")
-	name := dmiName(vendor, line(root, "sys/class/dmi/id/product_name"))
+	product := line(root, "sys/class/dmi/id/product_name")
+	name := dmiName(vendor, product)
 	switch {
 	case name != "":
 		return name
-	case vendor != unknown && !info.flags:
+	case vendor != unknown && !info.flags && !lets(vendor+" "+product):
 		return "none" // a maker of machines
 	case vendor != unknown:
 		return vendor
 	case info.flags:
 		return "unknown hypervisor" // as under a microVM without DMI
+	}
+	return ofDeviceTree(root)
+}
+
+// lets reports whether who calls itself so in DMI lets guests, and makes no machines.
+func lets(name string) bool {
+	return slices.ContainsFunc([]string{"Cloud", "OpenStack", "DigitalOcean", "KubeVirt", "AHV"}, func(word string) bool { return strings.Contains(name, word) })
+}
+
+// ofDeviceTree names the hypervisor of a machine whose firmware describes it by a device tree
+// alone: guests of QEMU's and Firecracker's "virt" are called linux,dummy-virt, and Xen has a node
+// (Documentation/devicetree/bindings/arm/xen.txt).
+func ofDeviceTree(root string) string {
+	const tree = "sys/firmware/devicetree/base/"
+	switch compatible := line(root, tree+"compatible"); {
+	case strings.Contains(line(root, tree+"hypervisor/compatible"), "xen"):
+		return "xen"
+	case strings.Contains(compatible, "dummy-virt"):
+		return "unknown hypervisor"
+	case compatible != unknown:
+		return "none"
 	}
 	return unknown
 }

@@ -173,6 +173,26 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
+// The same work has other names on x86 and on arm64.
+func TestFunctionsOfBothArchitectures(t *testing.T) {
+	for _, c := range []struct{ x86, arm64, kind, layer string }{
+		{"copy_from_user", "__arch_copy_from_user", "copy", ""},
+		{"memcpy", "__pi_memcpy", "copy", ""},
+		{"clear_page_erms", "__pi_clear_page", "copy", ""},
+		{"read_tsc", "arch_counter_read", "timer", ""},
+		{"read_tsc", "__arch_counter_get_cntvct", "timer", ""},
+		{"handle_softirqs", "el0_svc", "lock or interrupts off", ""},
+		{"_raw_spin_unlock_irqrestore", "gic_handle_irq", "lock or interrupts off", ""},
+		{"__x64_sys_sendto", "__arm64_sys_sendto", code, "socket"},
+		{"__x64_sys_recvmsg", "__arm64_sys_recvmsg", code, "socket"},
+	} {
+		for _, name := range []string{c.x86, c.arm64} {
+			labtest.Equal(t, "kind of "+name, Stack{Frames: []string{name}}.kind(), c.kind)
+			labtest.Equal(t, "layer of "+name, classOf(name, layers()), c.layer)
+		}
+	}
+}
+
 func TestStacksAreSortedOut(t *testing.T) {
 	softirq := []string{"skb_release_data", "br_handle_frame", "__netif_receive_skb", "net_rx_action", "handle_softirqs", "__x64_sys_sendto"}
 	p := Profile{Lasted: time.Second, Stacks: concerning([]Stack{

@@ -35,7 +35,7 @@ func layers() []class {
 		{"udp", []string{"udp_", "__udp", "udp4_"}},
 		{"tcp", []string{"tcp_", "__tcp", "tcp4_"}},
 		{"ip", []string{"ip_", "__ip_", "fib_", "neigh_", "arp_", "inet_", "icmp_", "rt_"}},
-		{"socket", []string{"sock_", "__sock", "skb_", "__skb", "__alloc_skb", "kfree_skb", "consume_skb", "__sys_send", "__sys_recv", "____sys", "___sys", "__x64_sys_send", "__x64_sys_recv", "sk_", "datagram"}},
+		{"socket", []string{"sock_", "__sock", "skb_", "__skb", "__alloc_skb", "kfree_skb", "consume_skb", "__sys_send", "__sys_recv", "____sys", "___sys", "sys_send", "sys_recv", "sk_", "datagram"}},
 		{"scheduler", []string{"schedule", "__schedule", "try_to_wake", "wake_up", "__wake_up", "finish_task", "pick_", "enqueue_task", "dequeue", "ttwu", "futex", "hrtimer", "tick_", "do_futex"}},
 	}
 }
@@ -48,10 +48,10 @@ func kinds() []class {
 		{result.KindLockWait, []string{"native_queued_spin_lock_slowpath", "__pv_queued_spin_lock_slowpath", "queued_spin_lock_slowpath", "queued_read_lock_slowpath", "queued_write_lock_slowpath", "mutex_spin_on_owner", "osq_lock", "rwsem_spin_on_owner"}},
 		// The clock is no NMI: what runs with interrupts off is found where they
 		// are allowed again.
-		{"lock or interrupts off", []string{"_raw_spin", "_raw_read", "_raw_write", "native_queued", "queued_spin", "__local_bh", "mutex_", "handle_softirqs", "__do_softirq", "finish_task_switch", "do_softirq"}},
+		{"lock or interrupts off", []string{"_raw_spin", "_raw_read", "_raw_write", "native_queued", "queued_spin", "__local_bh", "mutex_", "handle_softirqs", "__do_softirq", "finish_task_switch", "do_softirq", "el0_svc", "gic_"}},
 		{"allocation", []string{"kmem_", "kmalloc", "__kmalloc", "kfree", "__alloc", "alloc_", "free_", "__free", "page_frag", "__slab", "___slab", "slab_", "get_page", "rmqueue"}},
 		{"scheduling", []string{"schedule", "__schedule", "try_to_wake", "ttwu", "pick_", "enqueue_", "dequeue_", "update_", "set_next", "put_prev", "select_task", "__wake_up", "switch_", "__switch", "reweight"}},
-		{"timer", []string{"ktime_", "hrtimer", "clockevents", "read_tsc", "tick_", "kvm_clock", "pvclock", "timekeeping"}},
+		{"timer", []string{"ktime_", "hrtimer", "clockevents", "read_tsc", "tick_", "kvm_clock", "pvclock", "timekeeping", "arch_counter", "counter_get", "arch_timer"}},
 	}
 }
 
@@ -115,7 +115,14 @@ func (s Stack) kind() string {
 	return code
 }
 
+// ofArchitecture are what the names of functions begin with that each architecture has a version of:
+// entries of system calls, what is written in assembly, and aliases that run at any address.
+var ofArchitecture = []string{"__x64_", "__arm64_", "__arch_", "__pi_"}
+
 func classOf(function string, classes []class) string {
+	for _, prefix := range ofArchitecture {
+		function = strings.TrimPrefix(function, prefix)
+	}
 	for _, c := range classes {
 		for _, prefix := range c.prefixes {
 			if strings.HasPrefix(function, prefix) {
