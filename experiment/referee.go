@@ -19,9 +19,6 @@ const (
 	// overCount is what two counts of the same may differ by that were not taken at
 	// the same moment.
 	overCount = 0.05
-	// overLoop is by how much a closed loop may have more in flight than it has
-	// connections: the first and last of a window are counted by halves.
-	overLoop = 0.05
 )
 
 // Referee marks numbers of a result that can't be true together, whoever
@@ -33,7 +30,7 @@ func Referee(res *result.Result) {
 			continue
 		}
 		for _, judge := range []func(*result.Cell) (metric, warning string){
-			aboveCeiling, fasterThanHost, moreUnderWay, percentilesOutOfOrder, moreThanWasSent, lessThanOneProcess, smallerThanAsked,
+			aboveCeiling, fasterThanHost, moreUnderWay, timesOutOfOrder, longerThanItsRun, countAgainstRate, moreThanWasSent, lessThanOneProcess, smallerThanAsked,
 		} {
 			if metric, warning := judge(cell); warning != "" {
 				warn(cell, metric, warning)
@@ -79,41 +76,6 @@ func fasterThanHost(cell *result.Cell) (metric, warning string) {
 	for _, m := range cell.Metrics {
 		if result.Judged(m.Name) && m.Toll != nil && m.Toll.Verdict == string(stats.Faster) {
 			return m.Name, fmt.Sprintf("faster-than-host: by %.1f %%, more than the noise: a container has all of its host's way to go, so look for an offload, a CPU or a path that differs", -100*m.Toll.Value)
-		}
-	}
-	return "", ""
-}
-
-// moreUnderWay checks a closed loop by Little's law: its rate times its mean time
-// is how many requests are in flight, which cannot be more than connections.
-func moreUnderWay(cell *result.Cell) (metric, warning string) {
-	rate, each := known(cell, "rate"), known(cell, "latency_mean")
-	if math.IsNaN(each) {
-		each = known(cell, "rtt_mean")
-	}
-	loops := max(cell.Params.Number("connections"), cell.Params.Number("flows"))
-	if math.IsNaN(rate*each) || loops == 0 || cell.Params.Has("rate") {
-		return "", ""
-	}
-	if under := rate * each; under > loops*(1+overLoop) {
-		return "rate", fmt.Sprintf("too-many-under-way: rate and mean time imply %.1f in flight on %.0f connections: one of the two is wrong", under, loops)
-	}
-	return "", ""
-}
-
-func percentilesOutOfOrder(cell *result.Cell) (metric, warning string) {
-	for _, kind := range []string{"rtt", "latency", "jitter"} {
-		last, of := math.Inf(-1), ""
-		for _, q := range []string{"p50", "p90", "p95", "p99", "p999"} {
-			name := kind + "_" + q
-			v := known(cell, name)
-			if math.IsNaN(v) {
-				continue
-			}
-			if v < last {
-				return name, fmt.Sprintf("percentiles-out-of-order: %s is below %s", name, of)
-			}
-			last, of = v, name
 		}
 	}
 	return "", ""

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -20,12 +21,13 @@ var (
 	cannonTotal   = expressionOf(`([\d.]+)(k|M)?\s*requests\s*in\s*([\d.]+)s,\s*([\d.]+)\s*(k|M|G|T)?B\s*read`)
 	cannonBad     = expressionOf(`(\d+)\s*2xx\s*responses,\s*(\d+)\s*non\s*2xx`)
 	cannonErrors  = expressionOf(`^\s*([\d.]+)(k|M)?\s*errors\s*\(([\d.]+)(k|M)?\s*timeouts\)`)
+	cannonOdd     = expressionOf(`^\s*([\d.]+)(k|M)?\s*requests\s*with\s*(mismatched)\s*body|request\s*pipeline\s*was\s*(reset)\s*([\d.]+)(k|M)?\s*times?`)
 	cannonWords   = expressionOf(`Req/Bytes counts sampled|# of samples: \d+`)
 	cannonFrame   = expressionOf(`^\s*[┌├└][─┬┼┴┐┤┘]`)
 )
 
 func hintsAutocannon() []string {
-	return []string{"autocannon", "unning", "connections", "Stat", "atency", "/Sec", "ercentile", "requests", "2xx", "errors", "counts", "samples", "┌", "├", "└"}
+	return []string{"autocannon", "unning", "connections", "Stat", "atency", "/Sec", "ercentile", "requests", "2xx", "errors", "counts", "samples", "reset", "┌", "├", "└"}
 }
 
 func claimsAutocannon(ahead []string) claim {
@@ -39,7 +41,7 @@ func claimsAutocannon(ahead []string) claim {
 	if cannonRow.MatchString(line) && !strings.ContainsAny(line, "│|") {
 		return weak // without its frame a row may be wrk's
 	}
-	if matchesAny(line, cannonSetup, cannonHead, cannonRow, cannonRanks, cannonBad, cannonErrors, cannonWords, cannonFrame) {
+	if matchesAny(line, cannonSetup, cannonHead, cannonRow, cannonRanks, cannonBad, cannonErrors, cannonOdd, cannonWords, cannonFrame) {
 		return certain
 	}
 	if cannonTotal.MatchString(line) {
@@ -55,6 +57,7 @@ type cannonRun struct {
 	columns []string                     // of the table that is being read
 	rows    map[string]map[string]string // row, column, the cell with its unit
 	ranks   map[string]float64
+	odd     [][]string // answers with another body, pipelines that began anew
 	inRanks bool
 }
 
@@ -77,6 +80,9 @@ func (run *cannonRun) read(line string) {
 		if m := pattern.FindStringSubmatch(line); m != nil && run.seen[name] == nil {
 			run.seen[name] = m
 		}
+	}
+	if m := cannonOdd.FindStringSubmatch(line); m != nil {
+		run.odd = append(run.odd, m)
 	}
 	switch {
 	case cannonRanks.MatchString(line):
@@ -126,9 +132,7 @@ func (run *cannonRun) cells() []result.Cell {
 	}
 	if m := run.seen["setup"]; m != nil {
 		b.param("connections", int(count(m[1])))
-		if m[2] != "" {
-			b.param("pipelining", int(count(m[2])))
-		}
+		b.param("pipelining", max(1, int(count(m[2])))) // one is not printed
 	}
 	if m := run.seen["workers"]; m != nil {
 		b.param("workers", int(count(m[1])))
@@ -136,7 +140,7 @@ func (run *cannonRun) cells() []result.Cell {
 	b.param("rate", run.command.rate("-R", "--overallRate"))
 	if m := run.seen["total"]; m != nil {
 		b.param("duration", count(m[3]))
-		b.counter("requests", count(m[1])*kilo(m[2]))
+		b.counter("sent", count(m[1])*kilo(m[2]))
 	}
 	if m := run.seen["running"]; m != nil {
 		if v, ok := parseSpan(m[1]); ok {
@@ -153,16 +157,47 @@ func (run *cannonRun) cells() []result.Cell {
 		b.counter("errors_timeout", count(m[3])*kilo(m[4]))
 		b.warn(strings.TrimSpace(m[0]))
 	}
+	for _, m := range run.odd {
+		b.odd(cmp.Or(m[3], m[4]), count(m[1]+m[5])*kilo(m[2]+m[6]))
+	}
+	run.basis(b)
 	if len(b.cell.Metrics) == 0 {
 		b.warn("no figures: the text breaks off before them")
 	}
 	return []result.Cell{b.done()}
 }
 
-func newCannon() *builder {
-	b := newRun("autocannon", "http", "connections", "pipelining", "workers", "rate", "duration", "url")
-	b.param("side", client)
-	return b
+// basis notes how many requests were answered: each second so many, in the table.
+func (run *cannonRun) basis(b *builder) {
+	took, sent := 0.0, 0.0
+	rate, known := b.sample.Metrics["rate"]
+	if m := run.seen["total"]; m != nil {
+		took, sent = count(m[3]), b.sample.Counters["sent"]
+	}
+	if _, corrected := run.command.flag("-R", "--overallRate"); corrected {
+		b.basis.note = cannonCorrected
+	}
+	switch {
+	case !known || took == 0 && rate > 0:
+		b.basis.resolution = time.Millisecond
+	case run.amount() > 0:
+		b.answers(run.amount(), run.amount())
+	default:
+		if m := run.seen["total"]; m != nil && m[2] != "" {
+			sent -= kilo(m[2]) / 2 // it is rounded to whole ones
+		}
+		b.answers(sent, rate*took)
+	}
+}
+
+// amount is how many requests there were to be; 0: as many as a time allows.
+func (run *cannonRun) amount() float64 {
+	if m := run.seen["running"]; m != nil {
+		if text, found := strings.CutSuffix(m[1], "requests"); found {
+			return count(strings.TrimSpace(text))
+		}
+	}
+	return 0
 }
 
 // metrics notes the tables. autocannon's units of bytes are decimal.
@@ -174,6 +209,9 @@ func (run *cannonRun) metrics(b *builder) {
 			return seconds(v, unitOf(unit)), ok && unitOf(unit) > 0
 		}
 		return v * kilo(strings.TrimSuffix(unit, "B")), ok
+	}
+	if m := run.seen["total"]; m != nil && count(m[3]) > 0 && run.amount() > 0 {
+		b.metric("rate", run.amount()/count(m[3]), ofAmount)
 	}
 	if v, ok := get("Req/Sec", "Avg"); ok {
 		b.metric("rate", v)

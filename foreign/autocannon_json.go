@@ -3,6 +3,7 @@ package foreign
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type cannonDocument struct {
 	Errors      float64            `json:"errors"`
 	Timeouts    float64            `json:"timeouts"`
 	Non2xx      float64            `json:"non2xx"`
+	Resets      float64            `json:"resets"`
+	Mismatches  float64            `json:"mismatches"`
 }
 
 // readAutocannonJSON reads autocannon --json.
@@ -50,9 +53,7 @@ func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	if cut {
 		b.warn("the document breaks off: what was whole of it is read")
 	}
-	if v, ok := d.Requests["average"]; ok {
-		b.metric("rate", v*perSecond)
-	}
+	d.rate(b, perSecond)
 	if v, ok := d.Throughput["average"]; ok {
 		b.metric("throughput", 8*v*perSecond, "with the headers of HTTP")
 	}
@@ -64,6 +65,7 @@ func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 			b.percentile(strings.ReplaceAll(percent, "_", "."), v)
 		case name == "average":
 			b.metric("latency_mean", v)
+		case name == "min" && d.Latency["average"] < d.Latency["min"]: // of those above 0
 		case name == "stddev", name == "min", name == "max":
 			b.counter("latency_"+strings.Replace(name, "stddev", "stdev", 1), v)
 		}
@@ -84,5 +86,41 @@ func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 		b.counter("non_2xx", d.Non2xx)
 		b.warn(fmt.Sprintf("%.0f errors (%.0f timeouts), %.0f responses that were not 2xx", d.Errors, d.Timeouts, d.Non2xx))
 	}
+	b.odd("reset", d.Resets)
+	b.odd("mismatched", d.Mismatches)
+	d.basis(b)
 	return []result.Cell{b.done()}, true
+}
+
+// rate notes the answers per second: the mean of the samples, or where it is another the count over
+// the time: a busy autocannon looks late, and one that has an amount to send ends within a sample.
+func (d cannonDocument) rate(b *builder, perSecond float64) {
+	total, took := d.Requests["total"], b.cell.Params.Number("duration")
+	mean, known := d.Requests["average"]
+	mean *= perSecond
+	switch {
+	case total > 0 && took > 0 && total == d.Requests["sent"]:
+		b.metric("rate", total/took, ofAmount)
+	case total > 0 && took > 0 && math.Abs(mean-total/took) > besideCount*mean:
+		b.metric("rate", total/took, fmt.Sprintf("its count over its time: autocannon's mean of samples is %.0f/s", mean))
+	case known:
+		b.metric("rate", mean)
+	}
+}
+
+// basis notes of what the times are. A count of them above that of answers shows what was added.
+func (d cannonDocument) basis(b *builder) {
+	total, known := d.Requests["total"]
+	of, counted := d.Latency["totalCount"]
+	switch {
+	case !known && counted:
+		total = of
+	case !known:
+		b.basis.resolution = time.Millisecond
+		return
+	}
+	if of > total {
+		b.basis.note = cannonCorrected
+	}
+	b.answers(d.Requests["sent"], total)
 }

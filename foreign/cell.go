@@ -19,6 +19,7 @@ const (
 type builder struct {
 	cell   result.Cell
 	sample result.Sample
+	basis  basis
 }
 
 // newRun begins the cell of a run. The params named are there from the start,
@@ -94,6 +95,15 @@ func (b *builder) counter(name string, value float64) {
 	}
 }
 
+// time notes a latency or a round trip in seconds: a metric where there is one, else a counter.
+func (b *builder) time(name string, value float64) {
+	if _, known := result.QuantityOf(name); known {
+		b.metric(name, value)
+	} else {
+		b.counter(name, value)
+	}
+}
+
 // series notes a value per interval.
 func (b *builder) series(name string, points []float64) {
 	if len(points) > 0 && !slices.ContainsFunc(points, func(v float64) bool { return !sound(v) }) {
@@ -117,6 +127,7 @@ func (b *builder) fail(reason string) {
 
 // done returns the cell.
 func (b *builder) done() result.Cell {
+	b.check()
 	slices.SortStableFunc(b.cell.Metrics, func(a, c result.Metric) int { return rank(a.Name) - rank(c.Name) })
 	b.cell.Samples = []result.Sample{b.sample}
 	return b.cell

@@ -15,7 +15,7 @@ type command struct {
 	args []string
 }
 
-var typed = expressionOf(`(?:^|[\s$#>%/\\])((?:iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress)(?:\.exe)?)\s+(\S.*)$`)
+var typed = expressionOf(`(?:^|[\s$#>%/\\_*])((?:iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress)(?:\.exe)?)\s+(\S.*)$`)
 
 // verbs are the words, in addition to flags, that show that a tool's name is followed
 // by its arguments and not by prose.

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"tare/result"
 )
@@ -52,10 +53,12 @@ func readStress(lines []string) []result.Cell {
 			continue
 		}
 		b := newStress(typed, workers)
-		b.lifecycles(count(m[1]), count(m[2]), count(m[3]))
+		failures := 0.0
 		if f := stressFails.FindStringSubmatch(line); f != nil {
-			b.failures(count(f[1]))
+			failures = count(f[1])
+			b.counter("failures", failures)
 		}
+		b.lifecycles(count(m[1]), failures, count(m[2]), count(m[3]))
 		cells = append(cells, b.done())
 		typed, workers, started = command{}, 0, false
 	}
@@ -74,20 +77,23 @@ func newStress(typed command, workers int) *builder {
 	return b
 }
 
-// lifecycles notes so many containers in so many seconds, so many a second.
-func (b *builder) lifecycles(total, took, rate float64) {
-	b.metric("rate", rate)
+// lifecycles notes so many containers, of which some failed, in so many seconds, so many a second.
+// The number is of attempts in most versions: as many failures are of all of them.
+func (b *builder) lifecycles(total, failures, took, rate float64) {
 	b.counter("containers", total)
 	b.known("duration", took)
-	if total > 0 {
-		b.counter("seconds_per_container", took/total)
+	switch {
+	case failures > 0 && (total == 0 || total == failures):
+		b.metric("rate", 0)
+		b.fail(fmt.Sprintf("all %.0f attempts failed", failures))
+	case failures > 0:
+		b.metric("rate", rate, fmt.Sprintf("%.0f containers failed: the rate counts them too", failures))
+	default:
+		b.metric("rate", rate)
+		b.succeeded(total, "container")
 	}
-}
-
-func (b *builder) failures(count float64) {
-	b.counter("failures", count)
-	if count > 0 {
-		b.warn("some containers failed: the rate counts them too")
+	if total > failures {
+		b.counter("seconds_per_container", took/total)
 	}
 }
 
@@ -103,7 +109,7 @@ func readStressJSON(doc []byte, _ bool) ([]result.Cell, bool) {
 		return nil, false
 	}
 	b := newStress(command{}, 0)
-	b.lifecycles(d.Total, d.Seconds, *d.Rate)
-	b.failures(d.Failures)
+	b.counter("failures", d.Failures)
+	b.lifecycles(d.Total, d.Failures, d.Seconds, *d.Rate)
 	return []result.Cell{b.done()}, true
 }

@@ -90,14 +90,14 @@ func Read(name string, data []byte) ([]result.Cell, error) {
 }
 
 // ReadRun returns the first run in the output of one tool. A run that failed is
-// an error with the tool's own words.
+// an error with the tool's own words, and what affects all of it.
 func ReadRun(tool string, data []byte) (result.Cell, error) {
 	cells, err := Read(tool, data)
 	if err != nil {
 		return result.Cell{}, err
 	}
-	if cells[0].Status != result.StatusOK {
-		return result.Cell{}, fmt.Errorf("%s: %s", tool, cells[0].Reason)
+	if c := cells[0]; c.Status != result.StatusOK {
+		return result.Cell{}, fmt.Errorf("%s: %s", tool, strings.Join(append([]string{c.Reason}, c.Samples[0].Warnings...), "; "))
 	}
 	return cells[0], nil
 }

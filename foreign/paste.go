@@ -18,8 +18,10 @@ var (
 	// glued is a mark without a blank after it, before what only output begins with.
 	glued = expressionOf(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
 	// stamp is the time before each line, as kubectl logs and iperf3 --timestamps write it.
-	stamp  = expressionOf(`^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\s+`)
-	tag    = expressionOf(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
+	stamp = expressionOf(`^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\s+`)
+	tag   = expressionOf(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
+	// bold is Markdown's, around words or numbers.
+	bold   = expressionOf(`(^|[\s=(])\*\*([^\s*](?:[^*]*[^\s*])?)\*\*`)
 	elided = expressionOf(`^\s*(?:\.{3,}|…+|(?:\.\s){2,}\.)\s*$`)
 )
 
@@ -43,7 +45,7 @@ func clean(data []byte) []string {
 	}
 	kept := lines[:0]
 	for _, line := range lines {
-		if line = strings.Trim(unmark(line), " "); !elided.MatchString(line) {
+		if line = strings.Trim(bold.ReplaceAllString(unmark(line), "$1$2"), " "); !elided.MatchString(line) {
 			kept = append(kept, line)
 		}
 	}

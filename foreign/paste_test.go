@@ -133,7 +133,7 @@ Req/Sec      20583.6 1024   21519
 Bytes/Sec    3.05 MB 150 kB 3.2 MB
 
 206k requests in 10s, 30.5 MB read`,
-			`autocannon http side=client throughput=2.44e+07! rate=20583.6 latency_mean=0.00451`},
+			`autocannon http side=client throughput=2.44e+07! rate=20583.6 latency_mean=0.00451!`},
 		{"three runs under one head", `Connecting to host 10.0.0.2, port 5201
 [ ID] Interval           Transfer     Bitrate
 [  4]   0.00-10.00  sec   469 MBytes   393 Mbits/sec                  receiver

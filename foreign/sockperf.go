@@ -1,6 +1,9 @@
 package foreign
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -16,20 +19,24 @@ func claimsSockperf(ahead []string) claim {
 }
 
 var (
-	sockperfLine  = expressionOf(`^sockperf\s*(?:\[(?:CLIENT|SERVER)\]|:)|---> (?:percentile|<MAX>|<MIN>)|====> avg-`)
+	sockperfLine  = expressionOf(`^sockperf\s*(?:\[(?:CLIENT|SERVER)\]|:)|---> (?:percentile|<?(?:MAX|MIN)>? observation)|====> avg-`)
 	sockperfStart = expressionOf(`== version #(\S+) ==`)
 	sockperfProto = expressionOf(`PORT\s*=\s*\d+\s*#\s*(TCP|UDP)`)
 	sockperfTotal = expressionOf(`\[(Total Run|Valid Duration)\]\s*RunTime=([\d.]+)\s*sec;.*?SentMessages=(\d+);\s*ReceivedMessages=(\d+)`)
 	sockperfMean  = expressionOf(`avg-(lat|latency|rtt)=\s*([\d.]+)\s*\(std-dev=([\d.]+)`)
 	sockperfLost  = expressionOf(`# dropped messages = (\d+); # duplicated messages = (\d+); # out-of-order messages = (\d+)`)
-	sockperfRank  = expressionOf(`---> (?:percentile\s*([\d.]+)|<(MAX|MIN)> observation)\s*=\s*([\d.]+)`)
+	sockperfRank  = expressionOf(`---> (?:percentile\s*([\d.]+)|<?(MAX|MIN)>? observation)\s*=\s*([\d.]+)`)
 	sockperfSent  = expressionOf(`Total of (\d+) messages sent in ([\d.]+) sec`)
 	sockperfRate  = expressionOf(`Message Rate is ([\d.]+)\s*\[msg/sec\]`)
-	sockperfBits  = expressionOf(`BandWidth is ([\d.]+)\s*MBps`)
+	sockperfBits  = expressionOf(`BandWidth is ([\d.]+)\s*([MG])Bps(?:\s*\(([\d.]+)\s*[MG]bps\))?`)
 	sockperfNote  = expressionOf(`msg-size=(\d+)(?:, mps=(\d+))?\. For getting`)
 	sockperfCount = expressionOf(`Total (\d+) observations`)
-	sockperfError = expressionOf(`sockperf:\s*(?:ERROR: (.+)|(No messages were received.*))$`)
+	sockperfError = expressionOf(`sockperf:\s*(?:ERROR: (.+)|(No (?:messages were received|valid observations found).*))$`)
 )
+
+// besideLabel is by how much a throughput may differ from how sockperf prints it: 2^20 is further from
+// a million.
+const besideLabel = 0.01
 
 // sockperfRun is one run as far as its lines were read.
 type sockperfRun struct {
@@ -44,6 +51,7 @@ type sockperfRun struct {
 	ranks               map[string]float64
 	lost                []string
 	rate, bits          *float64
+	label               float64 // bit/s that the bandwidth would be in decimal units, as it is printed
 	size, offered       any
 	failure             string
 }
@@ -110,7 +118,8 @@ func (run *sockperfRun) figure(line string) {
 		run.figures, run.throughput, run.rate = true, true, new(count(m[1]))
 	}
 	if m := sockperfBits.FindStringSubmatch(line); m != nil {
-		run.figures, run.throughput, run.bits = true, true, new(count(m[1])*(8<<20)) // its MBps are of 2^20 bytes
+		run.figures, run.throughput = true, true
+		run.bandwidth(m[1], m[2], m[3])
 	}
 }
 
@@ -152,13 +161,37 @@ func (run *sockperfRun) cells() []result.Cell {
 		run.answers(b)
 	}
 	b.fail(run.failure)
+	if run.sent > 0 && !run.throughput {
+		b.succeeded(run.received, "message")
+	}
 	return []result.Cell{b.done()}
 }
 
-// sending notes a throughput run: sockperf's server reports nothing back.
+// bandwidth takes what sockperf prints in bytes and in bits. Its M is 2^20 and its G 1000 of those,
+// whatever it says. Source: stream_statistics in src/client.cpp of sockperf 3.10.
+func (run *sockperfRun) bandwidth(bytes, unit, bits string) {
+	thousands := kilo(unit) / kilo("M")
+	run.bits = new(count(bytes) * thousands * (8 << 20))
+	if bits != "" {
+		run.bits = new(count(bits) * thousands * (1 << 20))
+	}
+	run.label = count(cmp.Or(bits, bytes)) * kilo(unit)
+	if bits == "" {
+		run.label *= 8
+	}
+}
+
+// sending notes a throughput run: sockperf's server reports nothing back. Its rate and its size make
+// the throughput, where both are there.
 func (run *sockperfRun) sending(b *builder) {
+	if size := b.cell.Params.Number("size"); run.rate != nil && size > 0 {
+		run.bits = new(*run.rate * size * 8)
+	}
 	if run.bits != nil {
 		b.metric("throughput", *run.bits, sendersFigure)
+		if run.label > 0 && math.Abs(*run.bits-run.label) > besideLabel*run.label {
+			b.warn(fmt.Sprintf("sockperf prints %.4g Gbit/s, but its M is 2^20 and its G 1000 of these: it sent %.4g Gbit/s", run.label/1e9, *run.bits/1e9))
+		}
 	}
 	if run.rate != nil {
 		b.metric("offered_rate", *run.rate)
@@ -168,22 +201,11 @@ func (run *sockperfRun) sending(b *builder) {
 
 // answers notes round trips, which sockperf halves by default.
 func (run *sockperfRun) answers(b *builder) {
-	scarce := func(percentile float64) []string {
-		if run.observations > 0 && run.observations*(1-percentile) < 10 {
-			return []string{"too few observations for this percentile"}
-		}
-		return nil
-	}
 	us := func(v float64) float64 { return seconds(v, time.Microsecond) }
 	prefix := "latency_one_way_"
 	if run.full {
 		prefix = "rtt_"
 		b.metric("rtt_mean", us(run.mean))
-		for name, p := range map[string]float64{"50": 0.5, "90": 0.9, "99": 0.99, "99.9": 0.999} {
-			if v, ok := run.ranks[name]; ok {
-				b.metric("rtt_"+rankName(name), us(v), scarce(p)...)
-			}
-		}
 	} else if run.mean > 0 {
 		b.metric("latency_one_way", us(run.mean), "half a round trip, as sockperf gives it")
 	}
@@ -191,17 +213,19 @@ func (run *sockperfRun) answers(b *builder) {
 		b.counter(prefix+"stdev", us(run.deviation))
 	}
 	for name, v := range run.ranks {
-		switch name {
-		case "MAX", "MIN":
+		if name == "MAX" || name == "MIN" {
 			b.counter(prefix+strings.ToLower(name), us(v))
-		default:
-			if !run.full || name != "50" && name != "90" && name != "99" && name != "99.9" {
-				b.counter(prefix+rankName(name), us(v))
-			}
+		} else {
+			b.time(prefix+rankName(name), us(v))
 		}
 	}
 	if run.duration > 0 {
-		b.metric("rate", run.received/run.duration)
+		run.answerRate(b)
+	}
+	if run.observations > 0 {
+		b.observed(run.observations)
+	} else if run.sent > 0 {
+		b.observed(run.received)
 	}
 	b.counter("sent", run.sent)
 	b.counter("received", run.received)
@@ -214,4 +238,14 @@ func (run *sockperfRun) answers(b *builder) {
 			b.metric("loss", dropped/(run.received+dropped))
 		}
 	}
+}
+
+// answerRate notes the answers per second. Under load the server gives one to some messages only.
+func (run *sockperfRun) answerRate(b *builder) {
+	var warnings []string
+	if run.received > 0 && run.sent > 1.5*run.received && (run.lost == nil || run.lost[0] == "0") {
+		b.metric("offered_rate", run.sent/run.duration)
+		warnings = append(warnings, fmt.Sprintf("of answers: the server gives one to every %.0fth message (--reply-every)", run.sent/run.received))
+	}
+	b.metric("rate", run.received/run.duration, warnings...)
 }

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -12,9 +13,9 @@ var (
 	sysbenchNumber = expressionOf(`Number\s*of\s*threads:\s*(\d+)`)
 	sysbenchTarget = expressionOf(`Target\s*transaction\s*rate:\s*([\d.]+)/sec`)
 	sysbenchStep   = expressionOf(`^\s*\[\s*([\d.]+)s\s*\]\s*(?:thds|threads):\s*(\d+),?\s*tps:\s*([\d.]+)(?:,?\s*qps:\s*([\d.]+))?(?:.*lat\s*\(ms,\s*([\d.]+)%\):\s*([\d.]+))?`)
-	sysbenchEvents = expressionOf(`events\s*per\s*second:\s*([\d.]+)`)
+	sysbenchEvents = expressionOf(`events\s*per\s*second:\s*([\d.]+)|events/s\s*\(eps\):\s*([\d.]+)`)
 	sysbenchCount  = expressionOf(`^\s*(transactions|queries|read/write\s*requests|ignored\s*errors|deadlocks|reconnects):\s*(\d+)\s*\(([\d.]+)\s*per\s*sec\.?\)`)
-	sysbenchTime   = expressionOf(`^\s*total\s*time:\s*([\d.]+)s`)
+	sysbenchTime   = expressionOf(`^\s*(?:total\s*time|time\s*elapsed):\s*([\d.]+)s`)
 	sysbenchTotal  = expressionOf(`^\s*total\s*number\s*of\s*events:\s*(\d+)`)
 	sysbenchValue  = expressionOf(`^\s*(min|avg|max|sum|(?:approx\.\s*)?\d+(?:\.\d+)?(?:th|st|nd|rd)?\s*percentile):\s*([\d.]+)\s*(?:ms)?\s*$`)
 	sysbenchFatal  = expressionOf(`^\s*FATAL:\s*(.+)$`)
@@ -82,7 +83,9 @@ func (run *sysbenchRun) read(line string) {
 // figure takes a number.
 func (run *sysbenchRun) figure(line string) {
 	if m := sysbenchStep.FindStringSubmatch(line); m != nil {
-		run.steps = append(run.steps, m)
+		if _, ok := parseNumber(m[3]); ok { // the last of an old version may be of a count below zero
+			run.steps = append(run.steps, m)
+		}
 		run.sql = run.sql || m[4] != ""
 		if run.threads == 0 {
 			run.threads = int(count(m[2]))
@@ -90,7 +93,7 @@ func (run *sysbenchRun) figure(line string) {
 		return
 	}
 	if m := sysbenchEvents.FindStringSubmatch(line); m != nil {
-		run.eventRate = new(count(m[1]))
+		run.eventRate = new(count(m[1] + m[2]))
 	}
 	if m := sysbenchCount.FindStringSubmatch(line); m != nil {
 		run.counts[strings.Join(strings.Fields(m[1]), "")] = m
@@ -181,10 +184,31 @@ func (run *sysbenchRun) rates(b *builder) {
 	for name, counter := range map[string]string{"ignorederrors": "errors", "deadlocks": "deadlocks", "reconnects": "reconnects"} {
 		if m := run.counts[name]; m != nil {
 			b.counter(counter, count(m[2]))
+			if counter == "deadlocks" || count(m[2]) == 0 {
+				continue // version 0 counts deadlocks as errors, too
+			}
+			b.warn(fmt.Sprintf("%s %s (%s/s): their transactions were begun again, and their times are of all attempts", m[2], counter, m[3]))
 		}
+	}
+	run.basis(b)
+}
+
+// basis notes how many events there were. What lasts longer than the end of its histogram is
+// counted there. Source: OPER_LOG_MAX_VALUE in src/sb_logger.c of sysbench 1.
+func (run *sysbenchRun) basis(b *builder) {
+	if run.version == "" || strings.HasPrefix(run.version, "1.") {
+		b.basis.end = 100 * time.Second
+	}
+	events, what := run.events, "event"
+	if m := run.counts["transactions"]; m != nil {
+		events, what = new(count(m[2])), "transaction"
 	}
 	if run.events != nil {
 		b.counter("events", *run.events)
+	}
+	if events != nil {
+		b.observed(*events)
+		b.succeeded(*events, what)
 	}
 }
 

@@ -16,7 +16,7 @@ func parseNumber(text string) (float64, bool) {
 
 // sound reports whether a number can be in a result.
 func sound(value float64) bool {
-	return !math.IsNaN(value) && !math.IsInf(value, 0) && value >= 0
+	return value >= 0 && value < noNumber // NaN is neither
 }
 
 // kilo is the factor of a prefix whose K is 1000.

@@ -8,12 +8,12 @@ import (
 )
 
 var (
-	wrkRunning = expressionOf(`Running\s*([\d.]+\w+)\s*test\s*@\s*(\S+)`)
+	wrkRunning = expressionOf(`Running\s*([\d.]+\w+|\d+\s*requests)\s*test\s*@\s*(\S+)`)
 	wrkThreads = expressionOf(`(\d+)\s*threads\s*and\s*(\d+)\s*connections`)
 	wrkLatency = expressionOf(`^\s*Latency\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)`)
 	wrkRank    = expressionOf(`^\s*(\d+(?:\.\d+)?)%\s*([\d.]+)(us|ms|s|m|h)\s*$`)
 	wrkTotal   = expressionOf(`(\d+)\s*requests\s*in\s*([\d.]+)(ms|s|m|h),\s*([\d.]+)([KMGT]?)B\s*read`)
-	wrkSpread  = expressionOf(`^\s*Req/Sec\s*[\d.]+[kM]?\s`)
+	wrkSpread  = expressionOf(`^\s*Req/Sec\s*(?:[\d.]+[kM]?|-?nan)\s`)
 	wrkBad     = expressionOf(`Non-2xx\s*or\s*3xx\s*responses:\s*(\d+)`)
 	wrkSockets = expressionOf(`Socket\s*errors:\s*connect\s*(\d+),\s*read\s*(\d+),\s*write\s*(\d+),\s*timeout\s*(\d+)`)
 	wrkRate    = expressionOf(`Requests/sec:\s*([\d.]+)`)
@@ -99,11 +99,7 @@ func (run *wrkRun) cells() []result.Cell {
 	if len(run.seen) == 0 {
 		return nil
 	}
-	tool := "wrk"
-	if run.wrk2 || run.command.tool == "wrk2" {
-		tool = "wrk2"
-	}
-	b := newRun(tool, "http", "connections", "threads", "rate", "duration", "url")
+	b := newRun(run.tool(), "http", "connections", "threads", "rate", "duration", "url")
 	b.param("side", client)
 	if m := run.seen["running"]; m != nil {
 		b.param("url", m[2])
@@ -128,7 +124,15 @@ func (run *wrkRun) cells() []result.Cell {
 	run.rates(b, took)
 	run.latencies(b)
 	run.errors(b)
+	run.basis(b, took)
 	return []result.Cell{b.done()}
+}
+
+func (run *wrkRun) tool() string {
+	if run.wrk2 || run.command.tool == "wrk2" {
+		return "wrk2"
+	}
+	return "wrk"
 }
 
 // rates notes requests and bytes per second. wrk's units of bytes are binary.
@@ -169,14 +173,34 @@ func (run *wrkRun) latencies(b *builder) {
 	}
 }
 
-// percentile notes a latency: a metric where there is one, else a counter.
-func (b *builder) percentile(percent string, latency float64) {
-	name := "latency_" + rankName(percent)
-	if _, known := result.QuantityOf(name); known {
-		b.metric(name, latency)
-	} else {
-		b.counter(name, latency)
+// basis notes of what wrk's times are. What came after its timeout is counted, but in none of them.
+// It adds to them: at the end of a run it takes the time that a connection needs for one request on
+// average, and counts each that took more than twice that again for those which it held back.
+// Source: stats_correct in src/stats.c of wrk 4. That of wrk2 counts from when a request was due.
+func (run *wrkRun) basis(b *builder, took float64) {
+	const to = ", so it is more than a request took: do not hold it against other tools'"
+	longest, known := b.sample.Counters["latency_max"]
+	connections := b.cell.Params.Number("connections")
+	requests := b.sample.Counters["requests"]
+	switch {
+	case run.tool() == "wrk2":
+		b.basis.note = result.Corrected + ": wrk2 counts from when a request was due" + to
+	case !known || connections*requests*took == 0 || longest > 2*took*connections/requests:
+		b.basis.note = result.Corrected + ": wrk counts a slow answer several times, for the requests that it held back (coordinated omission)" + to
 	}
+	if run.seen["total"] == nil {
+		return
+	}
+	b.succeeded(requests-b.sample.Counters["non_2xx"], "request")
+	if run.tool() == "wrk" {
+		requests -= b.sample.Counters["errors_timeout"] // wrk2 counts one that is late at each look
+	}
+	b.observed(requests)
+}
+
+// percentile notes a latency.
+func (b *builder) percentile(percent string, latency float64) {
+	b.time("latency_"+rankName(percent), latency)
 }
 
 // rankName is how a percentile is called: p50, p999 for 99.9 as in
@@ -198,7 +222,11 @@ func (run *wrkRun) errors(b *builder) {
 		for n, name := range []string{"connect", "read", "write", "timeout"} {
 			b.counter("errors_"+name, count(m[n+1]))
 		}
-		b.warn("socket errors: connect " + m[1] + ", read " + m[2] + ", write " + m[3] + ", timeout " + m[4])
+		text := "socket errors: connect " + m[1] + ", read " + m[2] + ", write " + m[3] + ", timeout " + m[4]
+		if count(m[4]) > 0 {
+			text += ": no latency has what was later than the timeout"
+		}
+		b.warn(text)
 	}
 	if m := run.seen["refused"]; m != nil {
 		b.fail(m[1])

@@ -76,15 +76,24 @@ type Environment struct {
 // of it is a machine's.
 const Emulated = "emulated"
 
+// Corrected begins the warning on a time to which the tool that measured it added what it did not
+// measure, as for requests that a slow answer held back.
+const Corrected = "corrected"
+
+// Corrected reports whether such a time is a metric's.
+func (m Metric) Corrected() bool { return m.warnedOf(Corrected) }
+
+func (m Metric) warnedOf(code string) bool {
+	return slices.ContainsFunc(m.Warnings, func(w string) bool { return strings.HasPrefix(w, code+":") })
+}
+
 // Emulated reports whether QEMU translates the instructions of the CPU (its TCG), by the
 // name that it gives it.
 func (e Environment) Emulated() bool { return strings.HasPrefix(e.CPUModel, "QEMU TCG") }
 
 // Emulated reports whether a cell was measured on a CPU that is translated.
 func (c *Cell) Emulated() bool {
-	return slices.ContainsFunc(c.Metrics, func(m Metric) bool {
-		return slices.ContainsFunc(m.Warnings, func(w string) bool { return strings.HasPrefix(w, Emulated+":") })
-	})
+	return slices.ContainsFunc(c.Metrics, func(m Metric) bool { return m.warnedOf(Emulated) })
 }
 
 // Noise is how quiet the machine was.
