@@ -149,6 +149,7 @@ func (run *cannonRun) cells() []result.Cell {
 	}
 	run.metrics(b)
 	if m := run.seen["bad"]; m != nil && count(m[2]) > 0 {
+		b.counter("answered_2xx", count(m[1]))
 		b.counter("non_2xx", count(m[2]))
 		b.warn(m[2] + " responses were not 2xx")
 	}
@@ -174,7 +175,7 @@ func (run *cannonRun) basis(b *builder) {
 	if m := run.seen["total"]; m != nil {
 		took, sent = count(m[3]), b.sample.Counters["sent"]
 	}
-	if _, corrected := run.command.flag("-R", "--overallRate"); corrected {
+	if run.paced(rate*took, sent) {
 		b.basis.note = cannonCorrected
 	}
 	switch {
@@ -188,6 +189,19 @@ func (run *cannonRun) basis(b *builder) {
 		}
 		b.answers(sent, rate*took)
 	}
+}
+
+// paced reports whether a run kept a rate: its command says so, or each of its seconds had as many
+// requests and, as one with a rate counts those of the first twice, more were sent than answered.
+func (run *cannonRun) paced(answered, sent float64) bool {
+	for _, name := range [][2]string{{"-R", "--overallRate"}, {"-r", "--connectionRate"}} {
+		if _, typed := run.command.flag(name[0], name[1]); typed {
+			return true
+		}
+	}
+	row := run.rows["Req/Sec"]
+	return strings.TrimSpace(row["Stdev"]) == "0" && row["Avg"] == row["1%"] && run.seen["setup"] != nil && run.seen["total"] != nil &&
+		run.seen["total"][2] == "" && sent-answered > 2*count(run.seen["setup"][1])
 }
 
 // amount is how many requests there were to be; 0: as many as a time allows.

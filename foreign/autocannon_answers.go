@@ -44,7 +44,11 @@ func (b *builder) odd(what string, count float64) {
 func (b *builder) answers(sent, answered float64) {
 	b.basis.resolution = time.Millisecond
 	b.observed(answered)
-	b.succeeded(answered-b.sample.Counters["non_2xx"], "request")
+	if good, known := b.sample.Counters["answered_2xx"]; known {
+		b.succeeded(good, "request")
+	} else {
+		b.succeeded(answered, "request")
+	}
 	waiting := b.cell.Params.Number("connections") * max(1, b.cell.Params.Number("pipelining"))
 	waiting += b.sample.Metrics["rate"] // one with a rate counts a second's requests at its beginning
 	missing := sent - answered - waiting - b.sample.Counters["errors"]

@@ -26,6 +26,7 @@ type cannonDocument struct {
 	Errors      float64            `json:"errors"`
 	Timeouts    float64            `json:"timeouts"`
 	Non2xx      float64            `json:"non2xx"`
+	Good        *float64           `json:"2xx"`
 	Resets      float64            `json:"resets"`
 	Mismatches  float64            `json:"mismatches"`
 }
@@ -84,6 +85,9 @@ func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 		b.counter("errors", d.Errors)
 		b.counter("errors_timeout", d.Timeouts)
 		b.counter("non_2xx", d.Non2xx)
+		if d.Good != nil {
+			b.counter("answered_2xx", *d.Good)
+		}
 		b.warn(fmt.Sprintf("%.0f errors (%.0f timeouts), %.0f responses that were not 2xx", d.Errors, d.Timeouts, d.Non2xx))
 	}
 	b.odd("reset", d.Resets)

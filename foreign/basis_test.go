@@ -45,6 +45,7 @@ Requests/sec:      0.00`, "no request succeeded", "read 471"},
 		"wrk on errors only":                     {string(read(t, "testdata/wrk/non2xx.txt")), "no request succeeded", "124818 responses were neither"},
 		"autocannon on a port without a server":  {string(read(t, "testdata/autocannon/refused.txt")), "no request succeeded", "18k errors"},
 		"autocannon on a server that is silent":  {`{"url":"http://h:80","connections":4,"duration":2.03,"errors":0,"timeouts":0,"latency":{"average":0,"p50":0,"p99":0,"max":0,"totalCount":0},"requests":{"average":0,"total":0,"sent":4}}`, "no request succeeded", "4 requests were sent, 0 answered"},
+		"autocannon on errors only":              {string(read(t, "testdata/autocannon/bad.txt")), "no request succeeded", "116193 responses were not 2xx"},
 		"containerd-stress without a runtime":    {`level=info msg="create/start/delete 0 containers in 10.003 seconds (0.000 c/sec) or (+Inf sec/c)" failures=2204`, "all 2204 attempts failed", ""},
 		"containerd-stress that counts attempts": {`{"total":70,"failures":70,"seconds":10,"containersPerSecond":7}`, "all 70 attempts failed", ""},
 		"sysbench without a transaction": {`sysbench 1.0.20
@@ -88,6 +89,15 @@ Requests/sec:      1.00`)
 	}
 }
 
+// A time of 0 is of nothing, also where nothing else is printed.
+func TestTimesOfZero(t *testing.T) {
+	cell := one(t, "tcp_lat:\n    latency  =  0 ns\n")
+	labtest.Equal(t, "the run", brief([]result.Cell{cell}), "qperf tcp_rr side=client")
+	labtest.Equal(t, "warnings", strings.Join(cell.Samples[0].Warnings, "; "), "its times are 0: nothing was observed")
+	cell = one(t, "udp_bw:\n    send_bw  =  512 bytes/sec\n    recv_bw  =  0 bytes/sec\n")
+	labtest.Equal(t, "bytes a second", cell.Samples[0].Counters["throughput_sent"], 4096)
+}
+
 // A time carries what it is not.
 func TestTimesSayWhatTheyAreOf(t *testing.T) {
 	oneTail := `Running 1s test @ http://10.0.0.2/
@@ -106,6 +116,7 @@ Requests/sec:  80000.00`
 		{"autocannon's steps", document("0.02", "40000", "40004"), "latency_mean", "rounded down to steps of 1ms", "corrected"},
 		{"autocannon far above its steps", document("25", "40000", "40004"), "latency_mean", "", "rounded"},
 		{"autocannon with a rate, to whose times it adds", document("25", "90000", "40004"), "latency_mean", "corrected: autocannon counts an answer again", ""},
+		{"autocannon's table of a run with a rate", string(read(t, "testdata/autocannon/rate.txt")), "latency_mean", "corrected: autocannon counts an answer again", "not a round trip"},
 		{"autocannon where half was not answered", document("409", "40000", "80000"), "latency_mean", "not a round trip", ""},
 		{"autocannon until an amount was answered", document("1", "40000", "40000"), "rate", "at least: a run of an amount", ""},
 		{"a percentile of few", string(read(t, "testdata/sockperf/ul-rtt.txt")), "rtt_p99", "too few observations", ""},
@@ -175,20 +186,24 @@ sockperf: ---> percentile 50.000 =  98.441`)
 	}
 }
 
-// sockperf's G is 1000 of its M, and its M is 2^20: its rate and its size make the throughput.
+// sockperf's M is 2^20, and its G 1000 of them or, in 3.7, one: its rate and its size make the
+// throughput.
 func TestUnitsOfSockperf(t *testing.T) {
-	for label, size := range map[string]string{
-		"0.419 GBps (3.348 Gbps)":                  "1472",
-		"418.507690430 MBps (3348.061523438 Mbps)": "1472",
-		"0.4190 GBps (3.3481 Gbps)":                "none",
+	for label, want := range map[string]struct{ size, said string }{
+		"0.419 GBps (3.348 Gbps)":                  {"1472", "prints 3.348 Gbit/s"},
+		"418.507690430 MBps (3348.061523438 Mbps)": {"1472", "prints 3.348 Gbit/s"},
+		"418.507690430 GBps (3348.061523438 Gbps)": {"1472", "prints 3348 Gbit/s"},
+		"0.4190 GBps (3.3481 Gbps)":                {"none", "prints 3.348 Gbit/s"},
+		"418.507690431 GBps (3348.061523438 Gbps)": {"none", "prints 3348 Gbit/s"},
+		"418.507 MBps":                             {"none", "prints 3.348 Gbit/s"},
 	} {
 		cell := one(t, `[ 0] IP = 10.0.0.2   PORT = 11111 # UDP
 sockperf: Total of 8943600 messages sent in 30.000 sec
-sockperf: NOTE: test was performed, using msg-size=`+size+`. For getting maximum throughput consider using --msg-size=1472
+sockperf: NOTE: test was performed, using msg-size=`+want.size+`. For getting maximum throughput consider using --msg-size=1472
 sockperf: Summary: Message Rate is 298120 [msg/sec]
 sockperf: Summary: BandWidth is `+label)
 		labtest.Between(t, label, cell.Samples[0].Metrics["throughput"], 3.509e9, 3.513e9)
-		if text := said(cell, "throughput"); !strings.Contains(text, "sockperf prints 3.348 Gbit/s") {
+		if text := said(cell, "throughput"); !strings.Contains(text, want.said) {
 			t.Errorf("%s: %q", label, text)
 		}
 	}

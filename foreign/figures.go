@@ -67,6 +67,9 @@ func (b *builder) check() {
 			b.mark(name, b.doubts(value, percent)...)
 		}
 	}
+	if none && b.cell.Status == result.StatusOK {
+		b.warn("its times are 0: nothing was observed")
+	}
 	if one {
 		b.warn("one observation is all there is: it has no percentiles, and its mean is of one")
 	}

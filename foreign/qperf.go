@@ -172,7 +172,7 @@ func (run *qperfRun) metrics(b *builder) {
 }
 
 var (
-	quantityText = expressionOf(`^([\d.,]+)\s*([KMGTkmgt]?)(i?)(B/sec|b/sec|bits/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
+	quantityText = expressionOf(`^([\d.,]+)\s*([KMGTkmgt]?)(i?)(B/sec|b/sec|bytes/sec|bits/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
 	costText     = expressionOf(`^([\d.,]+)\s*(sec|ms|us|ns)/GB$`)
 )
 
@@ -200,7 +200,7 @@ func quantity(text string) (unit string, value float64, ok bool) {
 		value = full
 	}
 	switch m[4] {
-	case "B/sec":
+	case "B/sec", "bytes/sec":
 		return "bit/s", value * 8, ok
 	case "b/sec", "bits/sec": // the latter with -ub
 		return "bit/s", value, ok

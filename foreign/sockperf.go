@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -167,17 +168,15 @@ func (run *sockperfRun) cells() []result.Cell {
 	return []result.Cell{b.done()}
 }
 
-// bandwidth takes what sockperf prints in bytes and in bits. Its M is 2^20 and its G 1000 of those,
-// whatever it says. Source: stream_statistics in src/client.cpp of sockperf 3.10.
+// bandwidth takes what sockperf prints in bytes and in bits. Its M is 2^20, and its G is 1000 of those
+// (--giga-size) or one of them (--increase_output_precision, with nine digits behind the point).
+// Source: stream_statistics in src/client.cpp of sockperf 3.7 and 3.10.
 func (run *sockperfRun) bandwidth(bytes, unit, bits string) {
-	thousands := kilo(unit) / kilo("M")
-	run.bits = new(count(bytes) * thousands * (8 << 20))
-	if bits != "" {
-		run.bits = new(count(bits) * thousands * (1 << 20))
-	}
-	run.label = count(cmp.Or(bits, bytes)) * kilo(unit)
-	if bits == "" {
-		run.label *= 8
+	bits = cmp.Or(bits, strconv.FormatFloat(8*count(bytes), 'g', -1, 64))
+	_, digits, _ := strings.Cut(bytes, ".")
+	run.label, run.bits = count(bits)*kilo(unit), new(count(bits)*(1<<20))
+	if unit == "G" && len(digits) < 9 {
+		*run.bits *= 1000
 	}
 }
 
@@ -190,7 +189,7 @@ func (run *sockperfRun) sending(b *builder) {
 	if run.bits != nil {
 		b.metric("throughput", *run.bits, sendersFigure)
 		if run.label > 0 && math.Abs(*run.bits-run.label) > besideLabel*run.label {
-			b.warn(fmt.Sprintf("sockperf prints %.4g Gbit/s, but its M is 2^20 and its G 1000 of these: it sent %.4g Gbit/s", run.label/1e9, *run.bits/1e9))
+			b.warn(fmt.Sprintf("sockperf prints %.4g Gbit/s, in units of 2^20 or 1000 times 2^20 that it calls M or G: it sent %.4g Gbit/s", run.label/1e9, *run.bits/1e9))
 		}
 	}
 	if run.rate != nil {

@@ -10,7 +10,7 @@ import (
 var (
 	wrkRunning = expressionOf(`Running\s*([\d.]+\w+|\d+\s*requests)\s*test\s*@\s*(\S+)`)
 	wrkThreads = expressionOf(`(\d+)\s*threads\s*and\s*(\d+)\s*connections`)
-	wrkLatency = expressionOf(`^\s*Latency\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)\s*([\d.]+)(us|ms|s|m|h)`)
+	wrkLatency = expressionOf(`^\s*Latency\s*([\d.]+|-?nan)(us|ms|s|m|h)\s*([\d.]+|-?nan)(us|ms|s|m|h)\s*([\d.]+|-?nan)(us|ms|s|m|h)`)
 	wrkRank    = expressionOf(`^\s*(\d+(?:\.\d+)?)%\s*([\d.]+)(us|ms|s|m|h)\s*$`)
 	wrkTotal   = expressionOf(`(\d+)\s*requests\s*in\s*([\d.]+)(ms|s|m|h),\s*([\d.]+)([KMGT]?)B\s*read`)
 	wrkSpread  = expressionOf(`^\s*Req/Sec\s*(?:[\d.]+[kM]?|-?nan)\s`)
