@@ -15,7 +15,10 @@ type command struct {
 	args []string
 }
 
-var typed = expressionOf(`(?:^|[\s$#>%/\\_*])((?:iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress)(?:\.exe)?)\s+(\S.*)$`)
+// programs are the commands of the tools whose flags are read.
+const programs = "iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress|netperf|h2load"
+
+var typed = expressionOf(`(?:^|[\s$#>%/\\_*])((?:` + programs + `)(?:\.exe)?)\s+(\S.*)$`)
 
 // verbs are the words, in addition to flags, that show that a tool's name is followed
 // by its arguments and not by prose.
@@ -23,8 +26,7 @@ var verbs = expressionOf(`^(?:-{1,2}[A-Za-z].*|https?://.*|[a-z]+_(?:bw|lat)|pp|
 
 // commandIn finds a command in a line: behind a prompt, or alone.
 func commandIn(line string) (command, bool) {
-	if !strings.Contains(line, "perf") && !strings.Contains(line, "wrk") && !strings.Contains(line, "autocannon") &&
-		!strings.Contains(line, "sysbench") && !strings.Contains(line, "containerd-stress") {
+	if !slices.ContainsFunc(strings.Split(programs, "|"), func(name string) bool { return strings.Contains(line, name) }) {
 		return command{}, false // as most lines: quick
 	}
 	m := typed.FindStringSubmatch(line)

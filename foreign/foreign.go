@@ -54,6 +54,14 @@ func parsers() []parser {
 		{"wrk", hintsWrk(), claimsWrk, readWrk, nil},
 		{"autocannon", hintsAutocannon(), claimsAutocannon, readAutocannon, readAutocannonJSON},
 		{"sysbench", hintsSysbench(), claimsSysbench, readSysbench, nil},
+		{"netperf", hintsNetperf(), claimsNetperf, readNetperf, nil},
+		{"ping", hintsPing(), claimsPing, readPing, nil},
+		{"h2load", hintsH2load(), claimsH2load, readH2load, nil},
+		{"fortio", nil, nil, nil, readFortioJSON},
+		{"ghz", nil, nil, nil, readGhzJSON},
+		{"k6", nil, nil, nil, readK6JSON},
+		{"memtier_benchmark", nil, nil, nil, readMemtierJSON},
+		{"vegeta", nil, nil, nil, readVegetaJSON},
 		{"containerd-stress", hintsStress(), claimsStress, readStress, readStressJSON},
 	}
 }

@@ -96,3 +96,11 @@ func FuzzAutocannonJSON(f *testing.F) { fuzz(f, "autocannon", ofDocuments(readAu
 func FuzzSysbench(f *testing.F)       { fuzz(f, "sysbench", ofText(readSysbench)) }
 func FuzzStress(f *testing.F)         { fuzz(f, "containerd-stress", ofText(readStress)) }
 func FuzzStressJSON(f *testing.F)     { fuzz(f, "containerd-stress", ofDocuments(readStressJSON)) }
+func FuzzNetperf(f *testing.F)        { fuzz(f, "netperf", ofText(readNetperf)) }
+func FuzzPing(f *testing.F)           { fuzz(f, "ping", ofText(readPing)) }
+func FuzzH2load(f *testing.F)         { fuzz(f, "h2load", ofText(readH2load)) }
+func FuzzFortioJSON(f *testing.F)     { fuzz(f, "fortio", ofDocuments(readFortioJSON)) }
+func FuzzGhzJSON(f *testing.F)        { fuzz(f, "ghz", ofDocuments(readGhzJSON)) }
+func FuzzK6JSON(f *testing.F)         { fuzz(f, "k6", ofDocuments(readK6JSON)) }
+func FuzzMemtierJSON(f *testing.F)    { fuzz(f, "memtier", ofDocuments(readMemtierJSON)) }
+func FuzzVegetaJSON(f *testing.F)     { fuzz(f, "vegeta", ofDocuments(readVegetaJSON)) }

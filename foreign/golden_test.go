@@ -69,7 +69,7 @@ func describe(cells []result.Cell) string {
 
 // TestFixtures reads what each tool printed and compares every number.
 func TestFixtures(t *testing.T) {
-	for _, folder := range []string{"iperf3", "iperf2", "qperf", "sockperf", "wrk", "wrk2", "autocannon", "sysbench", "containerd-stress"} {
+	for _, folder := range []string{"iperf3", "iperf2", "qperf", "sockperf", "wrk", "wrk2", "autocannon", "sysbench", "containerd-stress", "netperf", "ping", "h2load", "fortio", "ghz", "k6", "memtier", "vegeta"} {
 		var got strings.Builder
 		for _, path := range fixtures(t) {
 			if filepath.Dir(path) != filepath.Join("testdata", folder) {

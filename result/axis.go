@@ -124,6 +124,7 @@ func workloadAxes() []Axis {
 		{Name: "threads"},
 		{Name: "pipelining"},
 		{Name: "test"},
+		{Name: "protocol"},
 
 		{Name: "design", Absent: DesignWindows},
 	}

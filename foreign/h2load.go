@@ -1,0 +1,139 @@
+package foreign
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"tare/result"
+)
+
+var (
+	h2loadHead     = expressionOf(`^starting benchmark\.\.\.$`)
+	h2loadSpawn    = expressionOf(`^spawning thread #\d+: (\d+) total client\(s\)`)
+	h2loadProtocol = expressionOf(`^Application protocol: (\S+)$`)
+	h2loadFinish   = expressionOf(`^finished in ([\d.]+)(us|ms|s|m|h), ([\d.]+) req/s, ([\d.]+)([KMGT]?)B/s$`)
+	h2loadRequests = expressionOf(`^requests: (\d+) total, (\d+) started, (\d+) done, (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout$`)
+	h2loadCodes    = expressionOf(`^status codes: (\d+) 2xx, (\d+) 3xx, (\d+) 4xx, (\d+) 5xx$`)
+	h2loadColumns  = expressionOf(`^min\s+max\s+(?:median\s+p95\s+p99\s+)?mean\s+sd\s+\+/- sd$`)
+	h2loadTimes    = expressionOf(`^(?:time for |time to )?(request|connect|1st byte|TTFB)\s*:((?:\s+[\d.]+(?:us|ms|s|m|h))+)\s+[\d.]+%$`)
+	h2loadOthers   = expressionOf(`^traffic: [\d.]+[KMGT]?B \(|^req/s\s*:`)
+)
+
+func hintsH2load() []string {
+	return []string{"h2load", "starting", "spawning", "Application", "finished", "requests:", "codes:", "traffic:", "min", "request", "connect", "byte", "TTFB", "req/s"}
+}
+
+func claimsH2load(ahead []string) claim {
+	return sure(matchesAny(ahead[0], h2loadHead, h2loadSpawn, h2loadProtocol, h2loadFinish, h2loadRequests, h2loadCodes, h2loadColumns, h2loadTimes, h2loadOthers))
+}
+
+// h2loadRun is one run as far as its lines were read.
+type h2loadRun struct {
+	command          command
+	threads, clients int
+	protocol         string
+	finish           []string
+	requests, codes  []string
+	columns          []string
+	times            map[string][]string
+}
+
+// readH2load reads the text of h2load.
+func readH2load(lines []string) []result.Cell {
+	return readRuns(lines, func(c command) *h2loadRun { return &h2loadRun{command: c, times: map[string][]string{}} })
+}
+
+func (run *h2loadRun) isOver(line string) bool {
+	return h2loadHead.MatchString(line) || run.finish != nil && h2loadFinish.MatchString(line)
+}
+
+func (run *h2loadRun) read(line string) {
+	if m := h2loadSpawn.FindStringSubmatch(line); m != nil {
+		run.threads++
+		run.clients += int(count(m[1]))
+	}
+	if m := h2loadProtocol.FindStringSubmatch(line); m != nil {
+		run.protocol = m[1]
+	}
+	if m := h2loadFinish.FindStringSubmatch(line); m != nil {
+		run.finish = m
+	}
+	if m := h2loadRequests.FindStringSubmatch(line); m != nil {
+		run.requests = m
+	}
+	if m := h2loadCodes.FindStringSubmatch(line); m != nil {
+		run.codes = m
+	}
+	if h2loadColumns.MatchString(line) {
+		run.columns = strings.Fields(line)
+	}
+	if m := h2loadTimes.FindStringSubmatch(line); m != nil {
+		run.times[strings.Replace(m[1], "1st byte", "TTFB", 1)] = strings.Fields(m[2])
+	}
+}
+
+// cells makes the run a cell.
+func (run *h2loadRun) cells() []result.Cell {
+	if run.threads == 0 && run.finish == nil && run.requests == nil && len(run.times) == 0 {
+		return nil
+	}
+	b := newLoad("h2load", "http", false)
+	b.known("protocol", run.protocol)
+	b.known("threads", run.threads)
+	b.known("connections", run.clients)
+	b.param("connections", run.command.number("-c", "--clients"))
+	b.param("pipelining", run.command.number("-m", "--max-concurrent-streams"))
+	for _, arg := range run.command.args {
+		if strings.HasPrefix(arg, "http") {
+			b.param("url", arg)
+		}
+	}
+	if m := run.finish; m != nil {
+		v, _ := parseSpan(m[1] + m[2])
+		b.known("duration", v)
+	}
+	switch {
+	case run.requests != nil && !run.answered(b):
+	case run.finish != nil:
+		b.metric("rate", count(run.finish[3]), b.withFailed()...)
+		b.metric("throughput", 8*count(run.finish[4])*kibi(run.finish[5]), "with the headers of HTTP")
+		run.latencies(b)
+	default:
+		b.warn("no summary: the text breaks off before it")
+		run.latencies(b)
+	}
+	return []result.Cell{b.done()}
+}
+
+// answered notes what became of the requests; those that were not sent have failed, too.
+func (run *h2loadRun) answered(b *builder) bool {
+	var words []string
+	for n, name := range map[int]string{6: "errored", 7: "timed out"} {
+		if count(run.requests[n]) > 0 {
+			words = append(words, run.requests[n]+" "+name)
+		}
+	}
+	for n, name := range map[int]string{3: "of 4xx", 4: "of 5xx"} {
+		if run.codes != nil && count(run.codes[n]) > 0 {
+			words = append(words, run.codes[n]+" "+name)
+		}
+	}
+	slices.Sort(words)
+	return b.answered(count(run.requests[1]), count(run.requests[5]), strings.Join(words, ", "))
+}
+
+// latencies notes the times of requests, and the mean ones of a connection and of its first byte.
+func (run *h2loadRun) latencies(b *builder) {
+	for n, column := range run.columns[:min(len(run.columns), len(run.times["request"]))] {
+		v, _ := parseSpan(run.times["request"][n])
+		b.took(cmp.Or(map[string]string{"median": "p50", "sd": "stdev"}[column], column), v)
+		for of, name := range map[string]string{"connect": "connect_mean", "TTFB": "first_byte_mean"} {
+			if column == "mean" && n < len(run.times[of]) {
+				if v, _ := parseSpan(run.times[of][n]); v > 0 {
+					b.counter(name, v)
+				}
+			}
+		}
+	}
+}

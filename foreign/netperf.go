@@ -1,0 +1,127 @@
+package foreign
+
+import (
+	"strings"
+
+	"tare/result"
+)
+
+var (
+	netperfHead    = expressionOf(`^(?:MIGRATED )?(TCP|UDP|SCTP|DCCP|UDPLITE|OMNI)(?: (\S+|UNIDIRECTIONAL SEND))? TEST (?:from|to) `)
+	netperfBurst   = expressionOf(`: first burst (\d+)`)
+	netperfUnit    = expressionOf(`(10\^\d+bits|[KMG]?Bytes|Trans|Usec)\s*/\s*s(?:ec)?\b|Time\s+(10\^\d+bits|[KMG]?Bytes)\s+local`)
+	netperfKey     = expressionOf(`^([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)=(.*)$`)
+	netperfRow     = expressionOf(`^-?\d+(?:\s+-?[\d.]+){3,}$`)
+	netperfOmni    = expressionOf(`^(?:\d+\s+)+([\d.]+)\s+([\d.]+)\s+(\S+/s)$`)
+	netperfOmnis   = expressionOf(`Elapsed\s+Throughput\s+Throughput$`)
+	netperfInterim = expressionOf(`^Interim result:\s*([\d.]+)\s+(\S+/s) over ([\d.]+) seconds`)
+	netperfFailure = expressionOf(`^(?:netperf: )?(establish[_ ]control.*|(?:send|recv)_\w+: .*|remote error.*)$`)
+	netperfGaveUp  = expressionOf(`could not establish`)
+	netperfUnsure  = expressionOf(`Desired confidence was not achieved`)
+)
+
+func hintsNetperf() []string {
+	return []string{"netperf", " TEST", "THROUGHPUT", "LATENCY", "Throughput", "Latency", "Interim", "establish", "send_", "recv_"}
+}
+
+func claimsNetperf(ahead []string) claim {
+	line := ahead[0]
+	if m := netperfKey.FindStringSubmatch(line); m != nil {
+		_, known := netperfNames()[m[1]]
+		return sure(known)
+	}
+	return sure(matchesAny(line, netperfHead, netperfInterim, netperfFailure) || netperfColumns(line) != nil)
+}
+
+// netperfRun is one run as far as its lines were read.
+type netperfRun struct {
+	command  command
+	head     []string          // protocol and test
+	values   map[string]string // by the names of -k
+	columns  []string          // of CSV, whose values come next
+	rows     int               // of a classic test
+	interim  []float64
+	unit     string // of these
+	failures []string
+	unsure   bool
+	burst    string // how many requests are under way beside the first, as the head has it
+	omni     bool   // the table of omni has its usual columns
+}
+
+// readNetperf reads netperf's classic tests, and -k and CSV of omni.
+func readNetperf(lines []string) []result.Cell {
+	return readRuns(lines, func(c command) *netperfRun { return &netperfRun{command: c, values: map[string]string{}} })
+}
+
+func (run *netperfRun) isOver(line string) bool {
+	begun := len(run.values) > 0
+	gaveUp := len(run.failures) > 0 && netperfGaveUp.MatchString(run.failures[len(run.failures)-1])
+	switch key := netperfKey.FindStringSubmatch(line); {
+	case netperfHead.MatchString(line):
+		return begun || run.head != nil || len(run.failures) > 0
+	case netperfFailure.MatchString(line):
+		return begun || gaveUp
+	case netperfColumns(line) != nil:
+		return begun || gaveUp
+	case key != nil:
+		_, found := run.values[key[1]]
+		return found || run.rows > 0 || run.columns != nil || gaveUp
+	}
+	return false
+}
+
+func (run *netperfRun) read(line string) {
+	fields := strings.Split(line, ",")
+	key, unit := netperfKey.FindStringSubmatch(line), netperfUnit.FindStringSubmatch(line)
+	switch {
+	case netperfHead.MatchString(line):
+		run.head = netperfHead.FindStringSubmatch(line)[1:]
+		if m := netperfBurst.FindStringSubmatch(line); m != nil {
+			run.burst = m[1]
+		}
+	case netperfColumns(line) != nil:
+		run.columns = netperfColumns(line)
+	case key != nil:
+		run.values[key[1]] = key[2]
+	case run.columns != nil && len(fields) == len(run.columns):
+		for n, name := range run.columns {
+			run.values[name] = strings.Trim(fields[n], ` "`)
+		}
+	case netperfInterim.MatchString(line):
+		m := netperfInterim.FindStringSubmatch(line)
+		run.interim, run.unit = append(run.interim, count(m[1])), m[2]
+	case netperfFailure.MatchString(line):
+		run.failures = append(run.failures, netperfFailure.FindStringSubmatch(line)[1])
+	case netperfUnsure.MatchString(line):
+		run.unsure = true
+	case unit != nil && run.rows == 0 && !run.omni: // later ones are of other figures
+		run.values["THROUGHPUT_UNITS"] = unit[1] + unit[2] + "/s"
+	case netperfOmnis.MatchString(line):
+		run.omni = true
+	case run.omni && netperfOmni.MatchString(line):
+		m := netperfOmni.FindStringSubmatch(line)
+		run.rows++
+		run.values["ELAPSED_TIME"], run.values["THROUGHPUT"], run.values["THROUGHPUT_UNITS"] = m[1], m[2], m[3]
+	case run.head != nil && netperfRow.MatchString(line):
+		run.readRow(strings.Fields(line))
+	}
+}
+
+// readRow takes a row of a classic test. What a longer row ends in is CPU.
+func (run *netperfRun) readRow(fields []string) {
+	run.rows++
+	var columns []string
+	switch kind := netperfKinds()[run.head[1]]; {
+	case run.rows == 1 && kind == "stream" && run.head[0] == "UDP":
+		columns = []string{"", "LOCAL_SEND_SIZE", "ELAPSED_TIME", "LOCAL_SEND_CALLS", "FAILED_SENDS", "LOCAL_SEND_THROUGHPUT"}
+	case run.rows == 2 && kind == "stream" && run.head[0] == "UDP":
+		columns = []string{"", "", "REMOTE_RECV_CALLS", "REMOTE_RECV_THROUGHPUT"}
+	case run.rows == 1 && (kind == "stream" || kind == "reverse"):
+		columns = []string{"", "", "LOCAL_SEND_SIZE", "ELAPSED_TIME", "THROUGHPUT"}
+	case run.rows == 1:
+		columns = []string{"", "", "REQUEST_SIZE", "RESPONSE_SIZE", "ELAPSED_TIME", "THROUGHPUT"}
+	}
+	for n, name := range columns[:min(len(columns), len(fields))] {
+		run.values[name] = fields[n]
+	}
+}
