@@ -78,18 +78,34 @@ func (c command) number(short, long string) any {
 	return nil
 }
 
-// size is the value of an option in bytes, K being 2^10.
+// size is the value of an option in bytes, K being 2^10; iperf 2 has a decimal k, too.
 func (c command) size(short, long string) any {
 	text, _ := c.flag(short, long)
+	if digits, unit, ok := c.decimal(text); ok {
+		if value, err := result.ParseBytes(digits); err == nil {
+			return value * int64(kilo(unit))
+		}
+		return nil
+	}
 	if value, err := result.ParseBytes(text); err == nil {
 		return value
 	}
 	return nil
 }
 
+// decimal parts a number whose prefix, a small letter, is a power of 1000 to iperf 2, in
+// sizes and rates alike: its capitals are powers of 1024. The other tools ignore the case.
+func (c command) decimal(text string) (digits, unit string, ok bool) {
+	if c.tool != "iperf" {
+		return "", "", false
+	}
+	digits = strings.TrimRight(text, "kmg")
+	return digits, text[len(digits):], len(text)-len(digits) == 1
+}
+
 var typedRate = expressionOf(`^([\d.]+)([kKmMgGtT]?)(?:/\d+)?$`)
 
-// rate is the value of an option in bit/s, K being 1000.
+// rate is the value of an option in bit/s, K being 1000; to iperf 2 it is 1024.
 func (c command) rate(short, long string) any {
 	text, _ := c.flag(short, long)
 	m := typedRate.FindStringSubmatch(text)
@@ -99,6 +115,9 @@ func (c command) rate(short, long string) any {
 	value, ok := parseNumber(m[1])
 	if !ok || value <= 0 {
 		return nil
+	}
+	if c.tool == "iperf" && strings.ToUpper(m[2]) == m[2] {
+		return value * kibi(m[2])
 	}
 	return value * kilo(m[2])
 }

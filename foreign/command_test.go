@@ -37,6 +37,21 @@ func TestOptionsOfACommand(t *testing.T) {
 		labtest.Equal(t, c.args+": rate", cmd.rate("-P", "--parallel"), c.rate)
 		labtest.Equal(t, c.args+": word", cmd.word("-P", "--parallel"), c.word)
 	}
+	for _, c := range []struct {
+		tool, size, rate   string
+		wantSize, wantRate any
+	}{
+		{"iperf", "64k", "20M", int64(64000), 20971520.0},
+		{"iperf", "64K", "20m", int64(65536), 20e6},
+		{"iperf", "1400", "1.5g", int64(1400), 1.5e9},
+		{"iperf", "0k", "100", nil, 100.0},
+		{"iperf3", "64k", "20M", int64(65536), 20e6},
+		{"iperf3", "64K", "20m", int64(65536), 20e6},
+	} {
+		cmd := command{tool: c.tool, args: []string{"-l", c.size, "-b", c.rate}}
+		labtest.Equal(t, c.tool+" -l "+c.size, cmd.size("-l", "--len"), c.wantSize)
+		labtest.Equal(t, c.tool+" -b "+c.rate, cmd.rate("-b", "--bandwidth"), c.wantRate)
+	}
 	long := command{args: []string{"=4", "--time=9"}}
 	value, _ := long.flag("-t", "")
 	labtest.Equal(t, "an option without a long form", value, "")

@@ -13,6 +13,9 @@ type documents struct {
 	past   int // the line after the stream of events that was found last
 }
 
+// nothing is a number that a division by zero left, as C prints it and as JavaScript does.
+var nothing = expressionOf(`([:\[,]\s*)-?(?:nan|inf(?:inity)?|NaN|Infinity)(\s*(?:[,\]}]|$))`)
+
 // mostFutile bounds the time that a text full of braces takes.
 const mostFutile = 20
 
@@ -41,17 +44,29 @@ func (d *documents) at(lines []string, at int) (doc []byte, after int, cut bool)
 			text = append(append(text, '\n'), lines[n]...)
 		}
 		if end, whole := depth.feed(text); whole {
-			if json.Valid(text[:end]) {
-				return text[:end], n + 1, false
+			if doc = valid(text[:end]); doc != nil {
+				return doc, n + 1, false
 			}
 			return nil, at, false
 		}
 	}
 	d.futile++
-	if closed := depth.close(text); closed != nil && json.Valid(closed) {
+	if closed := valid(depth.close(text)); closed != nil {
 		return closed, n, true
 	}
 	return nil, at, false
+}
+
+// valid is a text that is JSON, or would be but for numbers that are none, which are null
+// then; else nil.
+func valid(text []byte) []byte {
+	if text == nil || json.Valid(text) {
+		return text
+	}
+	if fixed := nothing().ReplaceAll(text, []byte("${1}null$2")); json.Valid(fixed) {
+		return fixed
+	}
+	return nil
 }
 
 // bare is a line without what may come before an object: the bracket of a

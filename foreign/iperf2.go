@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -14,12 +13,12 @@ var iperf2Words = expressionOf(`Client\s*connecting\s*to|Server\s*listening\s*on
 	`tcp connect failed|did not receive ack of last datagram|^iperf version 2`)
 
 func hintsIperf2() []string {
-	return []string{"iperf", "onnect", "isten", "eport", "size", "Err", "Dist", "datagram", "sec", "秒", "/s"}
+	return []string{"iperf", "onnect", "isten", "eport", "size", "Err", "Dist", "datagram", "sec", "秒", "/s", ","}
 }
 
 func claimsIperf2(ahead []string) claim {
 	line := ahead[0]
-	if iperf2Words.MatchString(line) {
+	if _, isCSV := parseCSV(line); isCSV || csvHead.MatchString(line) || iperf2Words.MatchString(line) {
 		return certain
 	}
 	if r, ok := parseRow(line); ok && !r.sends && !r.receives && r.role == "" {
@@ -31,35 +30,49 @@ func claimsIperf2(ahead []string) claim {
 // iperf2Run is one run as far as its lines were read.
 type iperf2Run struct {
 	command         command
-	version, side   string
+	version         string
 	failure         string
-	both, back      bool // both ways; only from the server
+	side            string // where the first connection shows it
+	dials, listens  bool   // the heading of a client was read, that of a server
+	dialled, port   string // the ports of these headings
+	host            string // the server's
+	heading         []string
 	udp, bounce     bool
+	blind           bool // CSV of a sender of datagrams, which does not know their loss
+	full            bool // both ways on one connection
 	size            any
 	report          bool // what follows is the server's report
 	rows, reported  []row
-	connected       map[string]bool
+	nothings        int // lines with figures of nothing
+	connected       map[string]stream
 	sent, unordered float64
 }
 
+// stream is a connection of a run.
+type stream struct {
+	known, accepted bool // by this end, where that is known
+	back            bool // marked as one from server to client
+	marked          bool // with a star, as a server does
+	full            bool // both ways
+	host            string
+}
+
+func newIperf2Run() *iperf2Run { return &iperf2Run{connected: map[string]stream{}} }
+
 // readIperf2 reads the text of iperf 2: client and server, TCP and UDP, any
-// number of streams, with -e or without.
+// number of streams, with -e or without, and CSV.
 func readIperf2(lines []string) []result.Cell {
 	var cells []result.Cell
-	run := &iperf2Run{connected: map[string]bool{}}
+	run := newIperf2Run()
 	end := func() {
-		if len(run.rows)+len(run.reported) > 0 || run.failure != "" || run.side == client && len(run.connected) > 0 {
+		if len(run.rows)+len(run.reported) > 0 || run.failure != "" || run.sideIs() == client && len(run.connected) > 0 {
 			cells = append(cells, run.cell())
 		}
-		run = &iperf2Run{connected: map[string]bool{}}
 	}
-	for _, line := range lines {
-		if run.isOver(line) {
-			side, udp := run.side, run.udp
+	for n, line := range lines {
+		if run.isOver(lines[n:]) {
 			end()
-			if _, isCommand := commandIn(line); side == server && !isCommand {
-				run.side, run.udp = side, udp // a server's heading is good for many runs
-			}
+			run = run.next(line)
 		}
 		run.read(line)
 	}
@@ -67,27 +80,116 @@ func readIperf2(lines []string) []result.Cell {
 	return cells
 }
 
+// next is the run that begins with a line. The heading of a server is good for many, and
+// that of a client for the test back (-r).
+func (run *iperf2Run) next(line string) *iperf2Run {
+	fresh := newIperf2Run()
+	if _, isCommand := commandIn(line); isCommand {
+		return fresh
+	}
+	if r, isCSV := parseCSV(line); isCSV && run.isCSV() {
+		fresh.heading = run.heading
+		if run.between(r.csv) {
+			fresh.port, fresh.host = run.port, run.host
+		}
+		return fresh
+	} else if isCSV || iperf2Server.MatchString(line) {
+		return fresh
+	}
+	if m := connection.FindStringSubmatch(line); m != nil {
+		c := run.streamOf(line, m)
+		if !c.accepted && (run.sideIs() != server || m[5] == run.port && !c.back) {
+			return fresh // of a client, printed above its heading
+		}
+	} else if run.sideIs() != server {
+		return fresh
+	}
+	fresh.udp, fresh.listens, fresh.port, fresh.host = run.udp, run.listens, run.port, run.host
+	if !iperf2Client.MatchString(line) {
+		fresh.side, fresh.dials, fresh.dialled = run.sideIs(), run.dials, run.dialled
+	}
+	return fresh
+}
+
 var (
-	iperf2Client = expressionOf(`Client\s*connecting\s*to`)
-	iperf2Server = expressionOf(`Server\s*listening\s*on`)
-	connection   = expressionOf(`\[\s*\*?\s*(\d+)\]\s*local \S+ port \d+ connected with`)
+	iperf2Client = expressionOf(`Client\s*connecting\s*to(?:.*(?:TCP|UDP)\s*port\s*(\d+))?`)
+	iperf2Server = expressionOf(`Server\s*listening\s*on(?:.*(?:TCP|UDP)\s*port\s*(\d+))?`)
+	loopback     = expressionOf(`^(?:127\.|::1)`)
+	connection   = expressionOf(`\[\s*(\*?)\s*(\d+)\]\s*local (\S+) port (\d+) connected with \S+ port (\d+)`)
 	iperf2UDP    = expressionOf(`UDP\s*(?:port|buffer)|byte\s*datagrams|Jitter`)
 	iperf2Failed = expressionOf(`((?:tcp )?connect failed: .*|bind failed: .*|write failed: .*|unable to connect.*)$`)
 )
 
-// isOver reports whether a line belongs to the next run.
-func (run *iperf2Run) isOver(line string) bool {
+// sideIs is the end whose output this is, "" where that is not known.
+func (run *iperf2Run) sideIs() string {
+	switch {
+	case run.isCSV():
+		return ""
+	case run.side != "":
+		return run.side
+	case run.dials:
+		return client
+	case run.listens:
+		return server
+	}
+	return ""
+}
+
+// streamOf is the stream whose line was found.
+func (run *iperf2Run) streamOf(line string, m []string) stream {
+	c := stream{
+		marked: m[1] != "", host: m[3], full: strings.Contains(line, "(full-duplex)"),
+		accepted: m[4] == run.port && m[5] != run.dialled, back: m[1] != "" || strings.Contains(line, "(reverse)"),
+	}
+	c.known = c.accepted || m[5] == run.dialled && m[4] != run.port
+	return c
+}
+
+// connect takes a stream. The first shows which end this is, where -d or -r print the headings
+// of both: a client's above its streams, a server's after the first.
+func (run *iperf2Run) connect(id string, c stream) {
+	if len(run.connected) == 0 && run.side == "" {
+		// The test back of -r, by the server that read the one ahead: 2.0 has no star.
+		again := run.listens && c.known && !c.accepted && c.host == run.host && !loopback.MatchString(c.host)
+		switch {
+		case c.marked || again:
+			run.side = server
+		case run.dials:
+			run.side = client
+		case run.listens:
+			run.side = server
+		}
+	}
+	if c.accepted {
+		run.host = c.host
+	}
+	if _, known := run.connected[id]; !known {
+		run.connected[id] = c
+	}
+}
+
+// isOver reports whether the first of the lines belongs to the next run.
+func (run *iperf2Run) isOver(ahead []string) bool {
+	line := ahead[0]
 	if _, isCommand := commandIn(line); isCommand {
 		return true
 	}
+	if iperf2Client.MatchString(line) && run.isCSV() {
+		const below = 5 // the lines of the heading: a server prints it above the CSV of the test back
+		return !slices.ContainsFunc(ahead[1:min(len(ahead), below)], func(line string) bool { _, isCSV := parseCSV(line); return isCSV })
+	}
 	if iperf2Client.MatchString(line) {
-		return run.side != "" && run.side != server || len(run.rows) > 0
+		return run.dials && len(run.connected) > 0 && run.side != "" || len(run.rows) > 0
 	}
 	if iperf2Server.MatchString(line) {
 		return len(run.rows) > 0
 	}
-	if connection.MatchString(line) {
-		return run.overAll() != nil && run.side == server || len(run.reported) > 0
+	if m := connection.FindStringSubmatch(line); m != nil {
+		next := run.streamOf(line, m) // the test back of -r begins when the one ahead is over
+		return overAll(run.rows) != nil && (run.sideIs() == server || next.known && next.accepted) || len(run.reported) > 0
+	}
+	if r, isCSV := parseCSV(line); isCSV {
+		return run.endsBefore(r)
 	}
 	r, isRow := parseRow(line)
 	if !isRow || run.report || r.start > 0 {
@@ -117,34 +219,39 @@ func (run *iperf2Run) read(line string) {
 	if c, isCommand := commandIn(line); isCommand {
 		run.command = c
 		run.udp = run.udp || c.has("-u", "--udp")
-		if c.has("-s", "--server") {
-			run.side = server
-		}
+		run.listens = run.listens || c.has("-s", "--server")
 		return
 	}
 	if r, isRow := parseRow(line); isRow {
 		run.readRow(r)
 		return
 	}
-	if m := connection.FindStringSubmatch(line); m != nil {
-		run.connected[m[1]] = true
-		run.both = run.both || strings.Contains(line, "(full-duplex)")
-		run.back = run.back || strings.Contains(line, "(reverse)") && len(run.connected) == 1
+	if r, isCSV := parseCSV(line); isCSV {
+		run.readCSV(r)
+		return
 	}
-	switch {
-	case iperf2Client.MatchString(line):
-		run.both = run.both || run.side == server && len(run.connected) > 0
-		if run.side == "" || !run.both {
-			run.side = client
-		}
-	case iperf2Server.MatchString(line) && run.side == "":
-		run.side = server
-	case strings.Contains(line, "Server Report") || strings.Contains(line, "ServerReport"):
-		run.report = true
+	if m := iperf2Client.FindStringSubmatch(line); m != nil {
+		run.dials, run.dialled = true, m[1]
+		run.headed(client)
+	} else if m := iperf2Server.FindStringSubmatch(line); m != nil {
+		run.listens, run.port = true, m[1]
+		run.headed(server)
+	} else if m := connection.FindStringSubmatch(line); m != nil {
+		run.connect(m[2], run.streamOf(line, m))
+	} else if m := csvHead.FindStringSubmatch(line); m != nil {
+		run.heading = strings.Split(m[1], ",")
 	}
+	run.report = run.report || strings.Contains(line, "Server Report") || strings.Contains(line, "ServerReport")
 	run.udp = run.udp || iperf2UDP.MatchString(line)
 	run.bounce = run.bounce || strings.Contains(line, "Bounce-back") || strings.Contains(line, "(bb ")
 	run.readDetail(line)
+}
+
+// headed takes the heading of an end, which a client may print below its streams.
+func (run *iperf2Run) headed(side string) {
+	if run.side == "" && len(run.connected) > 0 {
+		run.side = side
+	}
 }
 
 var (
@@ -160,7 +267,7 @@ func (run *iperf2Run) readDetail(line string) {
 	if m := iperf2Sent.FindStringSubmatch(line); m != nil && !strings.Contains(line, "SUM") {
 		run.sent += count(m[1])
 	}
-	if m := outOfOrder.FindStringSubmatch(line); m != nil {
+	if m := outOfOrder.FindStringSubmatch(line); m != nil && !strings.Contains(line, "SUM") {
 		run.unordered += count(m[1])
 	}
 	if m := iperf2Version.FindStringSubmatch(line); m != nil {
@@ -179,21 +286,43 @@ func (run *iperf2Run) readRow(r row) {
 	if _, ok := parseDatagrams(r.tail); ok {
 		run.udp = true
 	}
-	if run.report {
+	switch {
+	case r.nothing:
+		run.nothings++
+	case strings.HasPrefix(r.id, "FD"): // both directions of one connection, added up
+		run.full = true
+	case run.report:
 		run.reported = append(run.reported, r)
-		return
+	case !run.sumOfTwo(r):
+		r.id = run.starred(r)
+		run.rows = append(run.rows, r)
 	}
-	run.rows = append(run.rows, r)
+}
+
+// sumOfTwo reports whether a row adds up the run and the test before it, as 2.2.1
+// does with both of -r.
+func (run *iperf2Run) sumOfTwo(r row) bool {
+	for id := range run.connected {
+		return len(run.connected) == 1 && r.id == sum && run.goesBack(id) && r.end > lastEnd(run.rows)+0.5
+	}
+	return false
+}
+
+// starred is the id of a row with the star of what goes from server to client. 2.0.14 has
+// none: there what this end did shows it, under -e.
+func (run *iperf2Run) starred(r row) string {
+	writes, reads := enhanced.MatchString(r.tail), readsTail.MatchString(r.tail)
+	if c := run.connected[r.id]; c.full && (writes || reads) && writes == (run.sideIs() == server) {
+		return "*" + r.id
+	}
+	return r.id
 }
 
 // overAll are the rows over the whole run, those of SUM where there are any;
 // nil where the text breaks off before them.
-func (run *iperf2Run) overAll() []row {
-	last := 0.0
-	for _, r := range run.rows {
-		last = max(last, r.end)
-	}
-	totals := slices.DeleteFunc(slices.Clone(run.rows), func(r row) bool { return r.start > 0.005 || r.end < last-0.1 })
+func overAll(rows []row) []row {
+	last := lastEnd(rows)
+	totals := slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.start > 0.005 || r.end < last-0.1 })
 	// With one interval, it and the total are alike.
 	var each []row
 	for _, r := range totals {
@@ -202,25 +331,16 @@ func (run *iperf2Run) overAll() []row {
 	return each
 }
 
-// intervals are the rows within the run; a run of one row has none.
-func (run *iperf2Run) intervals() []row {
-	totals := run.overAll()
-	return slices.DeleteFunc(slices.Clone(run.rows), func(r row) bool {
-		return slices.ContainsFunc(totals, func(t row) bool { return t.start == r.start && t.end == r.end && t.id == r.id })
-	})
-}
-
 // cell makes the run that was read a cell.
 func (run *iperf2Run) cell() result.Cell {
 	b := run.begin()
-	totals, parts := run.overAll(), whole(run.intervals())
-	if totals == nil && len(parts) > 0 {
-		b.warn(fmt.Sprintf("no summary: the mean of %d intervals", len(parts)))
-	}
 	if run.bounce {
-		run.roundTrips(b, totals)
+		run.roundTrips(b, overAll(run.rows))
 	} else {
-		run.transfer(b, totals, parts)
+		run.transfer(b)
+	}
+	for _, text := range nothingsLeftOut(run.nothings) {
+		b.warn(text)
 	}
 	if run.unordered > 0 {
 		b.counter("out_of_order", run.unordered)

@@ -24,6 +24,9 @@ func (run *iperf3Run) cell() result.Cell {
 	if len(run.intervals)+len(run.totals) == 0 && run.failure == "" {
 		b.warn("no figures: the text breaks off before them")
 	}
+	for _, text := range nothingsLeftOut(run.nothings) {
+		b.warn(text)
+	}
 	if run.interrupt != "" {
 		b.warn("interrupted: " + run.interrupt)
 	}
@@ -73,7 +76,7 @@ func (run *iperf3Run) local() string {
 		return "RX"
 	}
 	for _, r := range run.intervals {
-		if _, window := retransmits(r); window != nil {
+		if _, window := retransmits(r); window != nil || run.isUDP() && loneNumber.MatchString(r.tail) {
 			return "TX"
 		}
 		if _, ok := parseDatagrams(r.tail); ok {
@@ -172,70 +175,79 @@ func (run *iperf3Run) params(b *builder, both bool) {
 	b.param("rate", run.command.rate("-b", "--bitrate"))
 	b.known("cc", run.cc)
 	b.param("cc", run.command.word("-C", "--congestion"))
-	last := 0.0
-	for _, rows := range [][]row{run.intervals, run.totals} {
-		for _, r := range rows {
-			last = max(last, r.end)
-		}
-	}
-	b.known("duration", last)
+	b.known("duration", lastEnd(run.intervals, run.totals))
 }
 
 // rates notes the throughput of a direction: the receiver's where it is there.
 func (run *iperf3Run) rates(b *builder, f flow, name string) {
-	value, warning, ok := run.throughput(f)
+	value, warnings, ok := run.throughput(f)
 	if ok && name == "throughput" {
-		b.metric(name, value, notes(warning)...)
+		b.metric(name, value, warnings...)
 	} else if ok {
 		b.counter(name, value)
-		b.warn(noted(name, warning))
+		for _, text := range warnings {
+			b.warn(noted(name, text))
+		}
 	}
 	b.rates(name, whole(f.intervals))
 }
 
-func notes(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return []string{text}
+// notes are the warnings that say something.
+func notes(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
 // The warnings of a throughput.
 const (
-	sendersFigure = "the sender's figure: the text has none of the receiver"
-	zeroReceived  = "the receiver's line says 0 and the sender's does not: nothing arrived, or the run was stopped before the receiver reported"
+	intervalsDiffer = twoFigures + "the summary and the intervals disagree: their mean is %.3g bit/s"
+	eitherEnd       = "the sender's figure or the receiver's: the text does not show which end printed it"
+	sendersFigure   = "the sender's figure: the text has none of the receiver"
+	zeroReceived    = "the receiver's line says 0 and the sender's does not: nothing arrived, or the run was stopped before the receiver reported"
 )
 
+// ends are the totals of a direction: of its receiver, of its sender, and those that name
+// no end; none where the run has no such line.
+func (f flow) ends() (receiver, sender, open []row) {
+	of := func(receives, sends bool) []row {
+		return whole(slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return r.receives != receives || r.sends != sends }))
+	}
+	return of(true, false), of(false, true), of(false, false)
+}
+
 // throughput is what a direction carried, in bit/s.
-func (run *iperf3Run) throughput(f flow) (bits float64, warning string, ok bool) {
-	receiver := whole(slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return !r.receives }))
-	sender := whole(slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return !r.sends }))
-	open := whole(slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return r.sends || r.receives }))
+func (run *iperf3Run) throughput(f flow) (bits float64, warnings []string, ok bool) {
+	receiver, sender, open := f.ends()
 	parts := whole(f.intervals)
 	switch {
 	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender) > 0 && sender[0].bits > 0 && run.interrupt != "":
-		return sender[0].bits, sendersFigure, true
+		return sender[0].bits, notes(sendersFigure), true
 	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender) > 0 && sender[0].bits > 0:
-		return 0, zeroReceived, true
-	case len(receiver) > 0 && f.local == "RX" && apart(receiver[0].bits, parts):
-		return receiver[0].bits, fmt.Sprintf("the summary and the intervals disagree: their mean is %.3g bit/s", mean(parts)), true
+		return 0, notes(zeroReceived), true
 	case len(receiver) > 0:
-		return receiver[0].bits, "", true
-	case len(sender) > 0:
-		return sender[0].bits, sendersFigure, true
-	case len(open) > 0 && (open[0].bits > 0 || len(parts) == 0 || mean(parts) == 0):
-		if f.local == "RX" {
-			return open[0].bits, "", true
+		warnings = notes(receiver[0].carried.differs())
+		if len(sender) > 0 {
+			warnings = append(warnings, notes(receiver[0].carried.exceeds(sender[0].carried))...)
 		}
-		return open[0].bits, sendersFigure, true
+		if f.local == "RX" && apart(receiver[0].bits, parts) {
+			warnings = append(warnings, fmt.Sprintf(intervalsDiffer, mean(parts)))
+		}
+		return receiver[0].bits, warnings, true
+	case len(sender) > 0:
+		return sender[0].bits, notes(sendersFigure, sender[0].carried.differs()), true
+	case len(open) > 0 && (open[0].bits > 0 || len(parts) == 0 || mean(parts) == 0):
+		warnings = notes(open[0].carried.differs())
+		if f.local != "RX" {
+			warnings = append(warnings, sendersFigure)
+		}
+		return open[0].bits, warnings, true
 	case len(parts) == 0:
-		return 0, "", false
+		return 0, nil, false
 	}
-	warning = fmt.Sprintf("no summary: the mean of %d intervals", len(parts))
+	text := fmt.Sprintf("no summary: the mean of %d intervals", len(parts))
 	if f.local != "RX" {
-		warning += "; " + sendersFigure
+		text += "; " + sendersFigure
 	}
-	return mean(parts), warning, true
+	return mean(parts), notes(text), true
 }
 
 // apart reports whether a total differs from what its intervals add up to.
@@ -308,15 +320,42 @@ func added(rows, all []row) (again float64, known bool) {
 }
 
 // datagrams notes loss and jitter: the receiver's, which in older versions
-// are in the only total.
+// are in the only total. A server that sends does not have them, and prints 0.
 func (run *iperf3Run) datagrams(b *builder, f flow, parts []row) {
+	if f.local == "TX" && run.sideIs() == server {
+		b.warn(lossNotKnown)
+		return
+	}
 	received := slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return r.sends })
 	d, ok := addUp(received)
 	if !ok {
 		d, ok = addUp(f.intervals)
 	}
 	if ok {
-		b.addDatagrams(d)
+		receiver, sender, _ := f.ends()
+		b.loss(d, amountOf(sender), amountOf(receiver), lastEnd(f.intervals, f.totals))
 	}
 	b.datagramSeries(parts)
+}
+
+// lossNotKnown is the warning of a server that sends.
+const lossNotKnown = "the loss is not known: this end sent, and the receiver's count is not in its output"
+
+// amountOf is what the first of the rows carried.
+func amountOf(rows []row) amount {
+	if len(rows) == 0 {
+		return amount{}
+	}
+	return rows[0].carried
+}
+
+// lastEnd is when the last of the rows ends.
+func lastEnd(groups ...[]row) float64 {
+	last := 0.0
+	for _, rows := range groups {
+		for _, r := range rows {
+			last = max(last, r.end)
+		}
+	}
+	return last
 }

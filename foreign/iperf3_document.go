@@ -11,12 +11,13 @@ import "encoding/json"
 // value. Rates are bit/s of payload; times are s unless noted.
 // Counts are float64, because iperf3 writes an unknown one as 2^64-1.
 type Iperf3Document struct {
-	Start     *Iperf3Start     `json:"start"`
-	Intervals []Iperf3Interval `json:"intervals"`
-	End       Iperf3End        `json:"end"`
-	Error     string           `json:"error,omitempty"`
-	Server    json.RawMessage  `json:"server_output_json,omitempty"` // the server's document
-	Tare      any              `json:"x_tare,omitempty"`             // what only tare writes
+	Start      *Iperf3Start     `json:"start"`
+	Intervals  []Iperf3Interval `json:"intervals"`
+	End        Iperf3End        `json:"end"`
+	Error      string           `json:"error,omitempty"`
+	Server     json.RawMessage  `json:"server_output_json,omitempty"` // the server's document
+	ServerText string           `json:"server_output_text,omitempty"` // or the server's text
+	Tare       any              `json:"x_tare,omitempty"`             // what only tare writes
 }
 
 // Iperf3Start is what is known before the first byte.

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"tare/result"
 )
 
 // readIperf3JSON reads iperf3 -J: a cell, and a second one where the server's
-// document came with it.
+// document or text came with it.
 func readIperf3JSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	var d Iperf3Document
 	if err := json.Unmarshal(doc, &d); err != nil || d.Start == nil {
@@ -25,20 +26,30 @@ func readIperf3JSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	if !intervals && !end && !strings.HasPrefix(d.Start.Version, "iperf") {
 		return nil, false
 	}
-	cells := []result.Cell{d.cell(cut)}
+	cells := []result.Cell{d.cell(cut, len(null().FindAllIndex(doc, -1)))}
+	var more []result.Cell
 	if d.Server != nil {
-		if more, mine := readIperf3JSON(d.Server, false); mine {
-			cells = append(cells, more...)
-		}
+		more, _ = readIperf3JSON(d.Server, false)
+	} else if d.ServerText != "" {
+		more = readIperf3(clean([]byte(d.ServerText)))
 	}
-	return cells, true
+	for n := range more {
+		agree(&cells[0], &more[n])
+	}
+	return append(cells, more...), true
 }
 
-func (d *Iperf3Document) cell(cut bool) result.Cell {
+// null is a number that was nan or infinite: newer versions write it so.
+var null = expressionOf(`:\s*null\b`)
+
+func (d *Iperf3Document) cell(cut bool, nothings int) result.Cell {
 	b := newStream("iperf3", strings.ToLower(d.Start.Test.Protocol))
 	d.params(b)
 	if cut {
 		b.warn("the document breaks off: what was whole of it is read")
+	}
+	for _, text := range nothingsLeftOut(nothings) {
+		b.warn(text)
 	}
 	d.throughput(b)
 	d.totals(b)
@@ -124,8 +135,14 @@ func (d *Iperf3Document) parts(back bool) []Iperf3Span {
 // throughput notes what each direction carried.
 func (d *Iperf3Document) throughput(b *builder) {
 	sends := d.sends()
-	if bits, warning, ok := carried(d.End.Sent, d.End.Received, d.parts(false), sends); ok {
-		b.metric("throughput", bits, notes(warning)...)
+	sent, received := d.End.Sent, d.End.Received
+	if sent == nil && received == nil && sends != nil && d.End.Sum.amount().bits > 0 { // UDP, before 3.7
+		if received = d.End.Sum; *sends {
+			sent, received = d.End.Sum, nil
+		}
+	}
+	if bits, warnings, ok := carried(sent, received, d.parts(false), sends); ok {
+		b.metric("throughput", bits, warnings...)
 	}
 	if !d.bidir() {
 		return
@@ -134,9 +151,11 @@ func (d *Iperf3Document) throughput(b *builder) {
 		other := !*sends
 		sends = &other
 	}
-	if bits, warning, ok := carried(d.End.SentReverse, d.End.ReceivedReverse, d.parts(true), sends); ok {
+	if bits, warnings, ok := carried(d.End.SentReverse, d.End.ReceivedReverse, d.parts(true), sends); ok {
 		b.counter("throughput_reverse", bits)
-		b.warn(noted("throughput_reverse", warning))
+		for _, text := range warnings {
+			b.warn(noted("throughput_reverse", text))
+		}
 	}
 }
 
@@ -159,7 +178,7 @@ func (d *Iperf3Document) sends() *bool {
 
 // carried is a direction's throughput in bit/s. A server's document holds
 // zeros for the end that is not its own: these are no figures.
-func carried(sent, received *Iperf3Span, parts []Iperf3Span, sends *bool) (bits float64, warning string, ok bool) {
+func carried(sent, received *Iperf3Span, parts []Iperf3Span, sends *bool) (bits float64, warnings []string, ok bool) {
 	var time float64
 	for _, p := range parts {
 		bits += *p.BitsPerSecond * (p.End - p.Start)
@@ -168,27 +187,34 @@ func carried(sent, received *Iperf3Span, parts []Iperf3Span, sends *bool) (bits 
 	if time > 0 {
 		bits /= time
 	}
-	value := func(s *Iperf3Span) float64 {
-		if s == nil || s.BitsPerSecond == nil {
-			return 0
-		}
-		return *s.BitsPerSecond
-	}
+	from, to := sent.amount(), received.amount()
 	switch {
-	case value(received) > 0:
-		return value(received), "", true
+	case to.bits > 0:
+		warnings = notes(to.differs(), to.exceeds(from))
+		if sends != nil && !*sends && math.Abs(bits-to.bits) > 0.05*max(bits, to.bits) && time > 0 {
+			warnings = append(warnings, fmt.Sprintf(intervalsDiffer, bits))
+		}
+		return to.bits, warnings, true
 	case received != nil && received.BitsPerSecond != nil && sends != nil && !*sends:
-		return 0, "", true // this end counted what arrived
-	case value(sent) > 0:
-		return value(sent), sendersFigure, true
+		return 0, nil, true // this end counted what arrived
+	case from.bits > 0:
+		return from.bits, notes(sendersFigure, from.differs()), true
 	case received != nil && received.BitsPerSecond != nil && bits == 0:
-		return 0, "", true
+		return 0, nil, true
 	case time == 0:
-		return 0, "", false
+		return 0, nil, false
 	}
-	warning = fmt.Sprintf("no summary: the mean of %d intervals", len(parts))
+	text := fmt.Sprintf("no summary: the mean of %d intervals", len(parts))
 	if sends == nil || *sends {
-		warning += "; " + sendersFigure
+		text += "; " + sendersFigure
 	}
-	return bits, warning, true
+	return bits, notes(text), true
+}
+
+// amount is what a span carried; all is 0 where there is none.
+func (s *Iperf3Span) amount() amount {
+	if s == nil || s.BitsPerSecond == nil {
+		return amount{}
+	}
+	return amount{bytes: s.Bytes, seconds: s.End - s.Start, bits: *s.BitsPerSecond}
 }

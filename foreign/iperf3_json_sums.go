@@ -59,27 +59,47 @@ func orZero(v *float64) float64 {
 	return *v
 }
 
-// datagrams notes loss and jitter: the receiver's, where it counted.
+// datagrams notes loss and jitter: the receiver's, where it counted. A server that
+// sends does not have them, and writes 0.
 func (d *Iperf3Document) datagrams(b *builder) {
+	if sends := d.sends(); sends != nil && *sends && d.Start.Accepted != nil {
+		b.warn(lossNotKnown)
+		return
+	}
+	parts, last := d.parts(false), 0.0
+	if len(parts) > 0 {
+		last = parts[len(parts)-1].End
+	}
 	for _, s := range []*Iperf3Span{d.End.Received, d.End.Sum} {
 		if s != nil && s.Packets != nil && *s.Packets > 0 && s.Lost != nil && s.JitterMS != nil {
-			b.addDatagrams(s.arrived())
+			b.loss(d.ofStreams(s.arrived()), d.End.Sent.amount(), d.End.Received.amount(), max(last, s.End))
 			return
 		}
 	}
-	parts := d.parts(false)
 	lost, okLost := sumOf(parts, func(s Iperf3Span) *float64 { return s.Lost })
 	packets, okPackets := sumOf(parts, func(s Iperf3Span) *float64 { return s.Packets })
 	if okLost && okPackets && parts[len(parts)-1].JitterMS != nil {
 		all := parts[len(parts)-1].arrived()
 		all.lost, all.total = lost, packets
-		b.addDatagrams(all)
+		b.loss(all, amount{}, amount{}, last)
 	}
+}
+
+// ofStreams is the loss of a sum, unless its streams contradict it: then it is theirs.
+func (d *Iperf3Document) ofStreams(sum datagrams) datagrams {
+	each := datagrams{jitter: sum.jitter}
+	for _, s := range d.End.Streams {
+		if s.UDP == nil || s.UDP.Lost == nil || s.UDP.Packets == nil || d.bidir() {
+			return sum // in a run that goes both ways they are those of both
+		}
+		each.lost, each.total = each.lost+*s.UDP.Lost, each.total+*s.UDP.Packets
+	}
+	return sum.or(each)
 }
 
 // arrived is the loss and jitter of a sum that has both.
 func (s *Iperf3Span) arrived() datagrams {
-	return datagrams{seconds(*s.JitterMS, time.Millisecond), *s.Lost, *s.Packets, *s.Lost < 0}
+	return datagrams{jitter: seconds(*s.JitterMS, time.Millisecond), lost: *s.Lost, total: *s.Packets, negative: *s.Lost < 0}
 }
 
 // sumOf adds up a column, where every interval has it.

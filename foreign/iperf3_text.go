@@ -38,6 +38,7 @@ type iperf3Run struct {
 	command            command
 	version, side      string
 	server             bool // "Server listening" was the last heading
+	remote             bool // it is what --get-server-output got
 	started            bool // "Connecting to" or "Accepted" was read
 	finished           bool // "iperf Done"
 	reverse            bool
@@ -47,6 +48,7 @@ type iperf3Run struct {
 	cc                 string
 	intervals, totals  []row
 	connected          int
+	nothings           int // lines with figures of nothing
 	counters           map[string]float64
 	failure, interrupt string
 }
@@ -60,6 +62,9 @@ func readIperf3(lines []string) []result.Cell {
 		next := &iperf3Run{server: run.server, counters: map[string]float64{}}
 		if !run.empty() {
 			cells = append(cells, run.cell())
+			if run.remote && len(cells) > 1 {
+				agree(&cells[len(cells)-2], &cells[len(cells)-1])
+			}
 		} else {
 			next.interrupt = run.interrupt // it was printed above its run
 		}
@@ -169,6 +174,8 @@ func (run *iperf3Run) read(line string) {
 		run.started, run.opened, run.side = true, true, client
 	case beginning.MatchString(line):
 		run.started, run.side = true, server
+	case strings.Contains(line, "Server output:"):
+		run.remote = true
 	case strings.Contains(line, "iperf Done"):
 		run.finished = true
 	case strings.Contains(line, "Reverse mode") || strings.Contains(line, "Reversemode"):
@@ -202,6 +209,8 @@ func (run *iperf3Run) complain(text string) {
 // or not it names its end.
 func (run *iperf3Run) readRow(r row) {
 	switch {
+	case r.nothing:
+		run.nothings++
 	case r.omitted:
 	case r.sends || r.receives:
 		run.totals = append(run.totals, r)

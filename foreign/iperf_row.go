@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -18,16 +19,19 @@ type row struct {
 	decimals   int    // of its times
 	start, end float64
 	bits       float64 // bit/s
+	carried    amount  // as it was printed
+	nothing    bool    // a figure of it is nan or infinite: nothing was carried, or in no time
 	tail       string  // what follows the rate
-	omitted    bool    // iperf3 -O: not part of the run
-	sends      bool    // followed by "sender"
-	receives   bool    // followed by "receiver"
+	csv        *csvLine
+	omitted    bool // iperf3 -O: not part of the run
+	sends      bool // followed by "sender"
+	receives   bool // followed by "receiver"
 }
 
-var rowLine = expressionOf(`(?:\[\s*(\*?\s*\d+|SUM(?:-\d+)?)\s*\])?\s*(?:\[\s*([TR]X)-([CS])\s*\])?\s*` +
+var rowLine = expressionOf(`(?:\[\s*(\*?\s*\d+|SUM(?:-\d+)?|FD\d+)\s*\])?\s*(?:\[\s*([TR]X)-([CS])\s*\])?\s*` +
 	`(\d+)\.(\d+)\s*-\s*(\d+\.\d+)\s*(?:sec|秒|s)\s*` +
 	`([\d.]+)\s*([KMGT]?)(?:Bytes|Byte|字节|B)\s*` +
-	`([\d.]+)\s*([KMGT]?)(bits?|Bytes?|b|B)\s*(?:/\s*(?:sec|秒|s)|ps)(.*)$`)
+	`([\d.]+|-?nan|inf)\s*([KMGT]?)(bits?|Bytes?|b|B)\s*(?:/\s*(?:sec|秒|s)|ps)(.*)$`)
 
 // parseRow reads a line of figures. Blanks between the columns may be missing.
 func parseRow(line string) (row, bool) {
@@ -45,19 +49,26 @@ func parseRow(line string) (row, bool) {
 	start, okStart := parseNumber(m[4] + "." + m[5])
 	end, okEnd := parseNumber(m[6])
 	bits, okBits := parseNumber(m[9])
-	if !okStart || !okEnd || !okBits || end < start {
+	r.nothing = strings.HasSuffix(m[9], "n") || m[9] == "inf"
+	if !okStart || !okEnd || !okBits && !r.nothing || end < start {
 		return row{}, false
 	}
-	// The tools count bits in powers of 1000 and bytes in powers of 1024.
-	if strings.HasPrefix(m[11], "B") {
-		bits *= 8 * kibi(m[10])
-	} else {
-		bits *= kilo(m[10])
+	if r.nothing {
+		bits = 0
 	}
-	r.start, r.end, r.bits = start, end, bits
+	// The tools count bits in powers of 1000 and bytes in powers of 1024.
+	unit := kilo(m[10])
+	if strings.HasPrefix(m[11], "B") {
+		unit = 8 * kibi(m[10])
+	}
+	r.carried = amount{
+		bytes: count(m[7]) * kibi(m[8]), bytesOff: roundedBy(m[7]) * kibi(m[8]),
+		seconds: end - start, secondsOff: 2 * roundedBy(m[6]), bits: bits * unit, bitsOff: roundedBy(m[9]) * unit,
+	}
+	r.start, r.end, r.bits = start, end, r.carried.best()
 	r.omitted = strings.Contains(r.tail, "(omitted)")
 	r.sends, r.receives = senderWord.MatchString(r.tail), receiverWord.MatchString(r.tail)
-	return r, sound(bits)
+	return r, sound(r.bits)
 }
 
 // sum is the id of a row of all streams.
@@ -73,9 +84,10 @@ type datagrams struct {
 	jitter      float64 // s
 	lost, total float64
 	negative    bool // iperf3 can print a loss below zero
+	warnings    []string
 }
 
-var datagramTail = expressionOf(`^([\d.]+)\s*ms\s*(-?\d+)\s*/\s*(\d+)`)
+var datagramTail = expressionOf(`^([\d.]+|-?nan)\s*ms\s*(-?\d+)\s*/\s*(\d+)`)
 
 func parseDatagrams(tail string) (datagrams, bool) {
 	m := datagramTail.FindStringSubmatch(tail)
@@ -83,35 +95,44 @@ func parseDatagrams(tail string) (datagrams, bool) {
 		return datagrams{}, false
 	}
 	jitter, okJitter := parseNumber(m[1])
+	if !okJitter {
+		jitter = math.NaN() // of no datagram
+	}
 	lost, okLost := parseNumber(strings.TrimPrefix(m[2], "-"))
 	total, okTotal := parseNumber(m[3])
-	return datagrams{seconds(jitter, time.Millisecond), lost, total, strings.HasPrefix(m[2], "-")}, okJitter && okLost && okTotal
-}
-
-// addDatagrams notes loss and jitter of a run.
-func (b *builder) addDatagrams(d datagrams) {
-	switch {
-	case d.negative || d.lost > d.total:
-		b.warn("the tool printed a loss that can't be: it is left out")
-	case d.total > 0:
-		b.metric("loss", d.lost/d.total)
-		b.counter("lost", d.lost)
-		b.counter("datagrams", d.total)
-	}
-	if d.total > d.lost {
-		b.metric("jitter", d.jitter)
-	}
+	return datagrams{jitter: seconds(jitter, time.Millisecond), lost: lost, total: total, negative: strings.HasPrefix(m[2], "-")}, okLost && okTotal
 }
 
 // addUp is the loss over streams and intervals, and the jitter at their end,
-// which is a running mean (RFC 3550).
+// which is a running mean (RFC 3550). It is that of SUM, which may lack the columns
+// of its streams, unless the streams contradict it.
 func addUp(rows []row) (all datagrams, ok bool) {
-	isSum := func(r row) bool {
-		_, found := parseDatagrams(r.tail)
-		return r.id == sum && found
+	isSum := func(r row) bool { return r.id == sum }
+	all, ok = counted(slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !isSum(r) }))
+	each, known := counted(slices.DeleteFunc(slices.Clone(rows), isSum))
+	switch {
+	case !ok:
+		return each, known
+	case known:
+		if math.IsNaN(all.jitter) {
+			all.jitter = each.jitter
+		}
+		return all.or(each), true
 	}
-	wanted := slices.ContainsFunc(rows, isSum) // a sum may lack the columns of its streams
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return isSum(r) != wanted || !wanted && r.id == sum })
+	return all, true
+}
+
+// or is a sum, unless its streams lost another number: then it is what they make.
+func (sum datagrams) or(each datagrams) datagrams {
+	if each.total == 0 || math.Abs(each.lost-sum.lost) <= 1+0.01*each.total {
+		return sum
+	}
+	each.warnings = append(each.warnings, fmt.Sprintf(twoFigures+"the sum says %.0f of %.0f datagrams lost, its streams %.0f of %.0f: the loss is that of the streams", sum.lost, sum.total, each.lost, each.total))
+	return each
+}
+
+// counted are the datagrams of rows of which all count them.
+func counted(rows []row) (all datagrams, ok bool) {
 	last, count := 0.0, 0.0
 	for _, r := range rows {
 		last = max(last, r.end)
@@ -136,7 +157,7 @@ func addUp(rows []row) (all datagrams, ok bool) {
 func (b *builder) datagramSeries(parts []row) {
 	b.series("jitter", column(parts, func(r row) (float64, bool) {
 		d, ok := parseDatagrams(r.tail)
-		return d.jitter, ok
+		return d.jitter, ok && d.jitter < r.end
 	}))
 	b.series("lost", column(parts, func(r row) (float64, bool) {
 		d, ok := parseDatagrams(r.tail)
@@ -158,6 +179,7 @@ func whole(rows []row) []row {
 			all = append(all, r)
 		} else {
 			recent[at].bits += r.bits
+			recent[at].carried.add(r.carried)
 			recent[at].id, recent[at].tail = sum, ""
 		}
 	}

@@ -103,7 +103,7 @@ $ iperf3 -c 10.0.0.2 -P 1 -l 64K -b 2G
 [  3] Sent 85034 datagrams
 [  3] Server Report:
 [  3]  0.0-10.0 sec   107 MBytes  89.9 Mbits/sec   0.012 ms 8503/85034 (10%)`,
-			`iperf udp_stream flows=1 rate=1e+08 throughput=8.99e+07 loss=0.0999953 jitter=1.2e-05`},
+			`iperf udp_stream flows=1 rate=1.048576e+08 throughput=8.99e+07 loss=0.0999953 jitter=1.2e-05`},
 		{"two tools in one file", `root@h1:~# qperf -t 10 -oo msg_size:1:64:*8 10.0.0.2 tcp_bw tcp_lat
 tcp_bw:
     bw  =  1.13 MB/sec

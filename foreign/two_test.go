@@ -9,14 +9,19 @@ import (
 // that was interrupted, one without a run, a server's beside a client's of the same port.
 func joined() map[[2]string]bool {
 	return map[[2]string]bool{
-		{"iperf2/tcp-r.server.txt", "iperf2/udp-ep.client.txt"}:     true,
-		{"iperf2/udp-e.server.txt", "iperf2/udp-ep.client.txt"}:     true,
-		{"iperf3/gbyte.server.txt", "iperf3/int.client.txt"}:        true,
-		{"iperf3/int.client.txt", "iperf3/int.client.txt"}:          true,
-		{"iperf3/int.client.txt", "iperf3/int.server.txt"}:          true,
-		{"iperf3/new-text.server.txt", "iperf3/refused.client.txt"}: true,
-		{"qperf/conf.txt", "qperf/loop-vu.txt"}:                     true,
-		{"qperf/conf.txt", "qperf/v.txt"}:                           true,
+		{"iperf2/csv-dual.client.txt", "iperf2/csv-dual.client.txt"}:         true, // the same run
+		{"iperf2/csv-dual.server.txt", "iperf2/csv-dual.server.txt"}:         true,
+		{"iperf2/csv-timeless.server.txt", "iperf2/csv-timeless.server.txt"}: true,
+		{"iperf2/csv-udp-p.client.txt", "iperf2/csv-udp-p.client.txt"}:       true,
+		{"iperf2/csv-udp-p.server.txt", "iperf2/csv-udp-p.server.txt"}:       true,
+		{"iperf2/tcp-r.server.txt", "iperf2/udp-ep.client.txt"}:              true,
+		{"iperf2/udp-e.server.txt", "iperf2/udp-ep.client.txt"}:              true,
+		{"iperf3/gbyte.server.txt", "iperf3/int.client.txt"}:                 true,
+		{"iperf3/int.client.txt", "iperf3/int.client.txt"}:                   true,
+		{"iperf3/int.client.txt", "iperf3/int.server.txt"}:                   true,
+		{"iperf3/new-text.server.txt", "iperf3/refused.client.txt"}:          true,
+		{"qperf/conf.txt", "qperf/loop-vu.txt"}:                              true,
+		{"qperf/conf.txt", "qperf/v.txt"}:                                    true,
 	}
 }
 

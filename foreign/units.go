@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -17,6 +18,14 @@ func parseNumber(text string) (float64, bool) {
 // sound reports whether a number can be in a result.
 func sound(value float64) bool {
 	return value >= 0 && value < noNumber // NaN is neither
+}
+
+// nothingsLeftOut warns of numbers that are not finite, if there are any.
+func nothingsLeftOut(count int) []string {
+	if count == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of its numbers are nan or infinite, of nothing or of no time: they are left out", count)}
 }
 
 // kilo is the factor of a prefix whose K is 1000.
