@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +12,7 @@ var (
 	cannonSetup   = expressionOf(`^\s*(\d+)\s*connections(?:\s*with\s*(\d+)\s*pipelining\s*factor)?\s*$`)
 	cannonWorkers = expressionOf(`^\s*(\d+)\s*workers\s*$`)
 	cannonHead    = expressionOf(`^[\s│|]*Stat[\s│|]`)
-	cannonRow     = expressionOf(`^[\s│|]*(Latency(?:\s*\((?:ms|s)\))?|Req/Sec|Bytes/Sec)[\s│|]*(\S.*)$`)
+	cannonRow     = expressionOf(`^[\s│|]*(Latency(?:\s*\((?:ms|s)\))?|Req/Sec|Bytes/Sec)[\s│|]*(\d.*)$`)
 	cannonColumn  = expressionOf(`[\d.]+%|Avg|Stdev|Max|Min`)
 	cannonCell    = expressionOf(`([\d.,]+)\s*(ms|us|s|kB|MB|GB|TB|PB|B|k|M)?`)
 	cannonRank    = expressionOf(`^[\s│|]*(\d+(?:\.\d+)?)[\s│|]+([\d.]+)[\s│|]*$`)
@@ -32,22 +31,13 @@ func hintsAutocannon() []string {
 
 func claimsAutocannon(ahead []string) claim {
 	line := ahead[0]
-	if wrkRunning.MatchString(line) {
-		if slices.ContainsFunc(ahead[1:min(len(ahead), within)], cannonSetup.MatchString) {
-			return certain
-		}
-		return weak
-	}
-	if cannonRow.MatchString(line) && !strings.ContainsAny(line, "│|") {
-		return weak // without its frame a row may be wrk's
-	}
-	if matchesAny(line, cannonSetup, cannonHead, cannonRow, cannonRanks, cannonBad, cannonErrors, cannonOdd, cannonWords, cannonFrame) {
+	switch {
+	case wrkRunning.MatchString(line) && soon(ahead, cannonSetup), matchesAny(line, cannonBad, cannonErrors, cannonOdd, cannonWords):
+		return certain
+	case matchesAny(line, cannonHead, cannonRow, cannonRanks) && strings.ContainsAny(line, "│|"): // its frame
 		return certain
 	}
-	if cannonTotal.MatchString(line) {
-		return weak
-	}
-	return none
+	return maybe(matchesAny(line, wrkRunning, cannonSetup, cannonHead, cannonRow, cannonRanks, cannonTotal, cannonFrame))
 }
 
 // cannonRun is one run as far as its lines were read.

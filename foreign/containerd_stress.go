@@ -10,8 +10,9 @@ import (
 var (
 	stressDone  = expressionOf(`create/start/delete\s*(\d+)\s*containers\s*in\s*([\d.]+)\s*seconds\s*\(([\d.]+)\s*c/sec\)\s*or\s*\(([\d.+a-zA-Z]+)\s*sec/c\)`)
 	stressFails = expressionOf(`failures=\D{0,12}?(\d+)`)
-	stressWords = expressionOf(`starting stress test run|ending test run in|worker \d+ finished|pulling docker\.io/|generating spec from image`)
+	stressWords = expressionOf(`worker \d+ finished|pulling docker\.io/|generating spec from image`)
 	stressStart = expressionOf(`starting stress test run`)
+	stressEnd   = expressionOf(`ending test run in`)
 )
 
 func hintsStress() []string {
@@ -19,7 +20,10 @@ func hintsStress() []string {
 }
 
 func claimsStress(ahead []string) claim {
-	return sure(matchesAny(ahead[0], stressDone, stressWords))
+	if matchesAny(ahead[0], stressDone, stressStart, stressEnd) {
+		return certain
+	}
+	return maybe(stressWords.MatchString(ahead[0]))
 }
 
 // readStress reads containerd-stress: a run is the line that ends it, and what

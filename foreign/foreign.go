@@ -3,7 +3,10 @@
 //
 //   - foreign.go: Read, and the list of the tools
 //   - paste.go, numbering.go: take off what a paste adds to a log
+//   - services.go: the lines of each service that printed into one log
 //   - split.go, document.go, command.go: whose line, document or command it is
+//   - unread.go: the tools that are known, and not read
+//   - twice.go: a run that was printed twice is one
 //   - cell.go, units.go: a run becomes a cell, in SI units
 //   - one file per tool; iperf_row.go is what iperf 2 and iperf3 share
 //   - iperf3_document.go: the model of iperf3's JSON, also for those who write it
@@ -40,7 +43,8 @@ type claim int
 
 const (
 	none    claim = iota
-	weak          // it may be another's too
+	shared        // other tools print it too: it continues a run, and begins none
+	weak          // it may be another's of these tools
 	certain       // it can be no other tool's
 )
 
@@ -73,24 +77,38 @@ func Tools() []string {
 
 // Read returns a cell for each run in the output of one or more tools, in the
 // order of the text. The name of the text is used in errors only. Text without
-// a run is an error that carries its first line.
+// a run is an error that carries its first line, and names the tool where it is known.
 func Read(name string, data []byte) ([]result.Cell, error) {
 	lines := clean(data)
-	var cells []result.Cell
-	claimed := ""
-	for _, p := range split(lines) {
-		claimed = p.parser.tool
-		if p.cells != nil {
-			cells = append(cells, p.cells...)
-		} else {
-			cells = append(cells, p.parser.text(p.lines)...)
+	s := splitter{all: parsers(), others: newOthers()}
+	for _, paste := range services(lines, s.all) {
+		s.split(paste)
+	}
+	var runs []found
+	for _, p := range s.parts {
+		if what := mixed(p.lines); what != "" {
+			return nil, fmt.Errorf("read %s: %s: give the output of each run by itself", name, what)
+		}
+		cells := p.cells
+		if cells == nil {
+			cells = p.parser.text(p.lines)
+		}
+		for _, c := range cells {
+			runs = append(runs, found{c, p.cells != nil, p.begun})
 		}
 	}
+	cells, others := once(runs), s.others.names()
 	switch {
 	case len(cells) > 0:
+		if others != "" {
+			caution(&cells[len(cells)-1], "beside it is "+others)
+		}
 		return cells, nil
-	case claimed != "":
-		return nil, fmt.Errorf("read %s: this is %s's, but without a run in it: %q", name, claimed, firstLine(lines))
+	case others != "":
+		return nil, fmt.Errorf("read %s: this is %s: %q: give the output of %s", name, others, firstLine(lines), strings.Join(Tools(), ", "))
+	case len(s.parts) > 0:
+		return nil, fmt.Errorf("read %s: this is %s's, but without a run in it: %q: run it to its end, and give all that it printed",
+			name, s.parts[len(s.parts)-1].parser.tool, firstLine(lines))
 	case firstLine(lines) == "":
 		return nil, fmt.Errorf("read %s: it is empty: give the output of %s", name, strings.Join(Tools(), ", "))
 	}

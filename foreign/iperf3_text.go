@@ -8,10 +8,14 @@ import (
 	"tare/result"
 )
 
-// iperf3Words occur only in the texts of iperf3.
-var iperf3Words = expressionOf(`Connecting\s*to\s*host|Accepted\s*connection\s*from|Server\s*listening\s*on\s*\d+|iperf\s*Done|^iperf3: |^iperf\s*3\.\d|` +
-	`local \S+ port \d+ connected to|Reverse\s*mode|\[\s*ID\]\s*(?:\[Role\])?\s*Interval\s*Transfer\s*Bitrate|Starting\s*Test: protocol|(?:snd|rcv)_tcp_congestion|` +
-	`CPU Utilization:|Setting UDP block|^\s*Cookie: |TCP MSS: |Control connection MSS|Target Bitrate: |Test Complete\. Summary|^Server output:`)
+var (
+	// iperf3Words occur only in the texts of iperf3.
+	iperf3Words = expressionOf(`Connecting\s*to\s*host|Accepted\s*connection\s*from|Server\s*listening\s*on\s*\d+|iperf\s*Done|^iperf3: |^iperf\s*3\.\d|` +
+		`local \S+ port \d+ connected to|Reverse\s*mode|\[\s*ID\]\s*(?:\[Role\])?\s*Interval\s*Transfer\s*Bitrate|Starting\s*Test: protocol|(?:snd|rcv)_tcp_congestion|` +
+		`Setting UDP block|TCP MSS: |Control connection MSS|Target Bitrate: |Test Complete\. Summary`)
+	// iperf3Also are others' too: of curl's headers, of what a shell says.
+	iperf3Also = expressionOf(`CPU Utilization:|^\s*Cookie: |^Server output:`)
+)
 
 func hintsIperf3() []string {
 	return []string{"iperf", "onnect", "ccept", "isten", "everse", "[", "rotocol", "congestion", "CPU", "UDP", "Cookie", "MSS", "itrate", "omplete", "utput", "sec", "秒", "/s"}
@@ -30,7 +34,7 @@ func claimsIperf3(ahead []string) claim {
 			return weak
 		}
 	}
-	return none
+	return maybe(iperf3Also.MatchString(line))
 }
 
 // iperf3Run is one run as far as its lines were read.

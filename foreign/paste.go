@@ -18,8 +18,9 @@ var (
 	// glued is a mark without a blank after it, before what only output begins with.
 	glued = expressionOf(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
 	// stamp is the time before each line, as kubectl logs and iperf3 --timestamps write it.
-	stamp = expressionOf(`^\s*(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*|[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\s+`)
-	tag   = expressionOf(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
+	stamp = expressionOf(`^\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d(?: \d{4})?|` +
+		`\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.]+:\d+\])\s+`)
+	tag = expressionOf(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
 	// bold is Markdown's, around words or numbers.
 	bold   = expressionOf(`(^|[\s=(])\*\*([^\s*](?:[^*]*[^\s*])?)\*\*`)
 	elided = expressionOf(`^\s*(?:\.{3,}|…+|(?:\.\s){2,}\.)\s*$`)
@@ -33,8 +34,11 @@ func clean(data []byte) []string {
 	if entity.MatchString(text) {
 		text = html.UnescapeString(text)
 	}
-	text = strings.Map(plain, text)
-	lines := strings.Split(text, "\n")
+	return unquote(strings.Split(strings.Map(plain, text), "\n"))
+}
+
+// unquote takes off what comes before the lines: comment marks, times, line numbers.
+func unquote(lines []string) []string {
 	for range nesting {
 		for n := range lines {
 			lines[n] = unmark(lines[n])
@@ -43,10 +47,10 @@ func clean(data []byte) []string {
 			break
 		}
 	}
-	kept := lines[:0]
+	var kept []string
 	for _, line := range lines {
 		if line = strings.Trim(bold.ReplaceAllString(unmark(line), "$1$2"), " "); !elided.MatchString(line) {
-			kept = append(kept, line)
+			kept = append(kept, unglued(line)...)
 		}
 	}
 	return kept

@@ -9,6 +9,7 @@ import (
 var (
 	qperfTest  = expressionOf(`^\s*([a-z]+(?:_[a-z]+)*_(?:bw|lat|mr)|conf)\s*:\s*$`)
 	qperfValue = expressionOf(`^\s*(bw|latency|send_bw|recv_bw|msg_rate|msg_size|time|timeout|(?:send|recv)_(?:cost|cpus_used|bytes|msgs)|(?:loc|rem)_(?:cpus_used|node|cpu|os|qperf|cpus|id))\s*=\s*(.+?)\s*$`)
+	qperfMain  = expressionOf(`^(?:bw|latency|send_bw|recv_bw|msg_rate)$`)
 	qperfError = expressionOf(`^\s*(?:\S+: )?(failed to \w+.*|unable to .*|.*(?:timed out|refused).*|server .* error.*)$`)
 )
 
@@ -17,7 +18,15 @@ func hintsQperf() []string {
 }
 
 func claimsQperf(ahead []string) claim {
-	return sure(matchesAny(ahead[0], qperfTest, qperfValue))
+	m := qperfValue.FindStringSubmatch(ahead[0])
+	if m == nil {
+		return sure(qperfTest.MatchString(ahead[0]))
+	}
+	_, _, figure := quantity(m[2])
+	if figure && qperfMain.MatchString(m[1]) {
+		return weak
+	}
+	return maybe(figure || strings.HasPrefix(m[1], "loc_") || strings.HasPrefix(m[1], "rem_"))
 }
 
 // qperfRun is one test as far as its lines were read.
@@ -51,7 +60,7 @@ func readQperf(lines []string) []result.Cell {
 		}
 		m := qperfValue.FindStringSubmatch(line)
 		switch {
-		case m == nil && qperfError.MatchString(line):
+		case m == nil && len(run.values) == 0 && qperfError.MatchString(line):
 			run.failure = qperfError.FindStringSubmatch(line)[1]
 		case m == nil:
 		case m[1] == "loc_qperf":

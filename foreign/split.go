@@ -12,59 +12,85 @@ type part struct {
 	parser parser
 	lines  []string
 	cells  []result.Cell
+	begun  string // what only this run of a document has: its cookie, or when it began
 }
 
-// split assigns the lines to the tools that claim them. Lines that none claims
-// stay with those before them.
-func split(lines []string) []part {
-	all := parsers()
-	var parts []part
+// ofRun finds what only one run has.
+var ofRun = expressionOf(`"(?:cookie|start|StartTime)"\s*:\s*"([^"]+)"`)
+
+// splitter assigns the lines of a text to the tools that claim them. Lines that none claims
+// stay with those before them, those of tools that are not read are left out.
+type splitter struct {
+	all    []parser
+	parts  []part
+	owner  *parser // whose the lines before are, nil: nobody's
+	free   int     // the first line that nobody has
+	others *others
+	aside  bool // the lines before are of a tool that is not read
+}
+
+// split takes all lines.
+func (s *splitter) split(lines []string) {
+	s.owner, s.free, s.aside = nil, 0, false
 	var docs documents
 	for n := 0; n < len(lines); {
 		if doc, after, cut := docs.at(lines, n); doc != nil {
-			if p, ok := ofDocument(all, doc, cut); ok {
-				parts = append(parts, p)
-				n = after
+			if p, ok := ofDocument(s.all, doc, cut); ok {
+				s.parts = append(s.parts, p)
+				s.owner, n, s.free, s.aside = nil, after, after, false
 				continue
 			}
 		}
-		owner := -1
-		if last := len(parts) - 1; last >= 0 && parts[last].cells == nil {
-			owner = last
-		}
-		if p := claimant(all, lines[n:], parts, owner); p != nil {
-			parts = append(parts, part{parser: *p})
-			owner = len(parts) - 1
-		}
-		if owner >= 0 {
-			parts[owner].lines = append(parts[owner].lines, lines[n])
-		}
+		s.take(lines, n)
 		n++
 	}
-	return parts
 }
 
-// claimant is the parser that takes over with this line, nil where the part
-// before goes on.
-func claimant(all []parser, ahead []string, parts []part, owner int) *parser {
+// take gives a line to whom it belongs.
+func (s *splitter) take(lines []string, n int) {
 	own := none
-	if owner >= 0 {
-		own = parts[owner].parser.claim(ahead)
+	if s.owner != nil {
+		own = s.owner.claim(lines[n:])
 	}
-	if own == certain {
-		return nil
+	other, most := s.claimant(lines[n:], max(own, shared))
+	marked := own != certain && most != certain && s.others.meet(lines[n])
+	switch {
+	case marked, s.aside && max(own, most) <= shared:
+		s.aside, s.free = true, n+1
+		return
+	case own != certain && other != nil:
+		s.open(other, lines, n)
+	case s.owner == nil:
+		return
 	}
-	var best *parser
-	most := own
-	for n := range all {
-		if owner >= 0 && all[n].tool == parts[owner].parser.tool {
-			continue
+	s.aside = false
+	last := &s.parts[len(s.parts)-1]
+	last.lines = append(last.lines, lines[n])
+}
+
+// open begins a part with a line, and with those before it that nobody has and that may be
+// its tool's.
+func (s *splitter) open(p *parser, lines []string, n int) {
+	s.parts = append(s.parts, part{parser: *p})
+	last := &s.parts[len(s.parts)-1]
+	for at := s.free; s.owner == nil && at < n; at++ {
+		if p.claim(lines[at:]) != none {
+			last.lines = append(last.lines, lines[at])
 		}
-		if c := all[n].claim(ahead); c > most {
-			best, most = &all[n], c
+	}
+	s.owner = p
+}
+
+// claimant is the parser, but the owner, that claims a line more surely than so.
+func (s *splitter) claimant(ahead []string, most claim) (best *parser, surest claim) {
+	for n := range s.all {
+		if p := &s.all[n]; s.owner == nil || p.tool != s.owner.tool {
+			if c := p.claim(ahead); c > most {
+				best, most = p, c
+			}
 		}
 	}
-	return best
+	return best, most
 }
 
 // ofDocument finds the parser of a JSON document.
@@ -74,7 +100,7 @@ func ofDocument(all []parser, doc []byte, cut bool) (part, bool) {
 			continue
 		}
 		if cells, mine := p.document(doc, cut); mine {
-			return part{parser: p, cells: cells}, true
+			return part{parser: p, cells: cells, begun: strings.Join(ofRun.FindStringSubmatch(string(doc)), "")}, true
 		}
 	}
 	return part{}, false
@@ -96,10 +122,24 @@ func matchesAny(line string, patterns ...expression) bool {
 	return slices.ContainsFunc(patterns, func(p expression) bool { return p.MatchString(line) })
 }
 
+// soon reports whether the pattern is found in one of the next lines.
+func soon(ahead []string, pattern expression) bool {
+	const within = 12 // lines: a run shows whose it is in its first
+	return slices.ContainsFunc(ahead[1:min(len(ahead), within)], pattern.MatchString)
+}
+
 // sure makes a certainty a claim.
 func sure(mine bool) claim {
 	if mine {
 		return certain
+	}
+	return none
+}
+
+// maybe makes a possibility a claim: other tools print such lines too.
+func maybe(mine bool) claim {
+	if mine {
+		return shared
 	}
 	return none
 }

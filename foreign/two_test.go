@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -35,6 +36,9 @@ func TestLogsOneAfterTheOther(t *testing.T) {
 	}
 	for n, first := range names {
 		for _, second := range []string{first, names[(n+1)%len(names)], names[(n+7)%len(names)]} {
+			if first == second && strings.HasPrefix(string(read(t, first)), "{") {
+				continue // one document
+			}
 			if joined()[[2]string{fixture(first), fixture(second)}] {
 				continue
 			}
@@ -46,11 +50,16 @@ func TestLogsOneAfterTheOther(t *testing.T) {
 				t.Errorf("%s, then %s: %v", first, second, err)
 				continue
 			}
-			if got, want := describe(cells), describe(one)+describe(other); got != want {
+			if got, want := withoutTwice(describe(cells)), describe(one)+describe(other); got != want {
 				t.Errorf("%s, then %s: %s", first, second, differing(want, got))
 			}
 		}
 	}
+}
+
+// withoutTwice is a description without what is said where a run is there twice.
+func withoutTwice(text string) string {
+	return strings.NewReplacer("  warning "+maybeTwice+"\n", "", "  warning "+printedTwice+"\n", "").Replace(text)
 }
 
 // fixture is a path in testdata.

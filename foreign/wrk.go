@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"slices"
 	"strings"
 
 	"tare/result"
@@ -20,11 +19,8 @@ var (
 	wrkBytes   = expressionOf(`Transfer/sec:\s*([\d.]+)\s*([KMGT]?)B`)
 	wrkRefused = expressionOf(`^\s*(unable to connect to \S+.*)$`)
 	wrk2Words  = expressionOf(`Thread calibration|HdrHistogram|Detailed Percentile spectrum`)
-	wrkOnly    = expressionOf(`^\s*Thread\s*Stats|Latency\s*Distribution|#?\[Mean\s*=|#?\[Max\s*=|#?\[Buckets\s*=`)
+	wrkOnly    = expressionOf(`^\s*Thread\s*Stats|Thread calibration`)
 )
-
-// within so many lines after its first a run shows whose it is.
-const within = 12
 
 func hintsWrk() []string {
 	return []string{"wrk", "unning", "threads", "atency", "requests", "Non-2xx", "ocket", "sec:", "Thread", "ercentile", "Mean", "Max", "Buckets", "unable", "%", "Req/Sec"}
@@ -32,19 +28,16 @@ func hintsWrk() []string {
 
 func claimsWrk(ahead []string) claim {
 	line := ahead[0]
-	if wrkRunning.MatchString(line) {
-		if slices.ContainsFunc(ahead[1:min(len(ahead), within)], wrkThreads.MatchString) {
-			return certain
-		}
-		return weak
-	}
-	if matchesAny(line, wrkThreads, wrkLatency, wrkBad, wrkSockets, wrkRate, wrkBytes, wrk2Words, wrkOnly, wrkRefused) {
+	switch {
+	case matchesAny(line, wrkThreads, wrkBad, wrkSockets, wrkOnly):
 		return certain
-	}
-	if matchesAny(line, wrkTotal, wrkSpread, wrkRank) {
+	case wrkRunning.MatchString(line) && soon(ahead, wrkThreads), wrkTotal.MatchString(line) && soon(ahead, wrkRate),
+		wrkRate.MatchString(line) && soon(ahead, wrkBytes):
+		return certain
+	case wrkRefused.MatchString(line):
 		return weak
 	}
-	return none
+	return maybe(matchesAny(line, wrkRunning, wrkLatency, wrkTotal, wrkSpread, wrkRank, wrkRate, wrkBytes, wrk2Words))
 }
 
 // wrkRun is one run as far as its lines were read.
