@@ -14,7 +14,7 @@ var (
 	colour  = expressionOf(`\x1b\[[0-9;?]*[A-Za-z]|\[[0-9]+(?:;[0-9]+)*m`)
 	newline = expressionOf(`\r*(?:<br ?/?>)?\r*\n|<br ?/?>|\r+`)
 	entity  = expressionOf(`&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]+);`)
-	mark    = expressionOf(`^\s*(?:#+|>+|//+|\|)(?:\s|$)\s*`)
+	mark    = expressionOf(`^\s*(?:#+|>+|//+|\||[-*+•])(?:\s|$)\s*`)
 	// glued is a mark without a blank after it, before what only output begins with.
 	glued = expressionOf(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
 	// stamp is the time before each line, as kubectl logs and iperf3 --timestamps write it.

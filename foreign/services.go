@@ -30,7 +30,7 @@ func services(lines []string, all []parser) [][]string {
 
 const (
 	firstLines  = 60 // of a log, by which one sees whether names are before its lines
-	leastOfName = 3  // lines with a name before them
+	leastOfName = 2  // lines with a name before them
 )
 
 // partedBy is nil where the lines have no names of this form before them.

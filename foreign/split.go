@@ -24,6 +24,8 @@ type splitter struct {
 	all    []parser
 	parts  []part
 	owner  *parser // whose the lines before are, nil: nobody's
+	at     int     // the owner's part
+	first  int     // the first part after a document
 	free   int     // the first line that nobody has
 	others *others
 	aside  bool // the lines before are of a tool that is not read
@@ -31,13 +33,13 @@ type splitter struct {
 
 // split takes all lines.
 func (s *splitter) split(lines []string) {
-	s.owner, s.free, s.aside = nil, 0, false
+	s.owner, s.first, s.free, s.aside = nil, len(s.parts), 0, false
 	var docs documents
 	for n := 0; n < len(lines); {
 		if doc, after, cut := docs.at(lines, n); doc != nil {
 			if p, ok := ofDocument(s.all, doc, cut); ok {
 				s.parts = append(s.parts, p)
-				s.owner, n, s.free, s.aside = nil, after, after, false
+				s.owner, s.first, n, s.free, s.aside = nil, len(s.parts), after, after, false
 				continue
 			}
 		}
@@ -64,18 +66,25 @@ func (s *splitter) take(lines []string, n int) {
 		return
 	}
 	s.aside = false
-	last := &s.parts[len(s.parts)-1]
-	last.lines = append(last.lines, lines[n])
+	s.parts[s.at].lines = append(s.parts[s.at].lines, lines[n])
 }
 
 // open begins a part with a line, and with those before it that nobody has and that may be
-// its tool's.
+// its tool's; or goes on with the part of the tool in whose midst another printed something.
 func (s *splitter) open(p *parser, lines []string, n int) {
-	s.parts = append(s.parts, part{parser: *p})
-	last := &s.parts[len(s.parts)-1]
+	s.at = len(s.parts)
+	for at := s.first; at < len(s.parts); at++ {
+		if s.parts[at].parser.tool == p.tool {
+			s.at = at
+		}
+	}
+	if s.at == len(s.parts) {
+		s.parts = append(s.parts, part{parser: *p})
+	}
+	part := &s.parts[s.at]
 	for at := s.free; s.owner == nil && at < n; at++ {
 		if p.claim(lines[at:]) != none {
-			last.lines = append(last.lines, lines[at])
+			part.lines = append(part.lines, lines[at])
 		}
 	}
 	s.owner = p

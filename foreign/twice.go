@@ -65,7 +65,7 @@ next:
 
 // caution adds a warning to a run.
 func caution(c *result.Cell, text string) {
-	b := builder{*c, c.Samples[0]}
+	b := builder{cell: *c, sample: c.Samples[0]}
 	b.warn(text)
 	c.Samples[0].Warnings = b.sample.Warnings
 }

@@ -16,6 +16,7 @@ func joined() map[[2]string]bool {
 		{"iperf2/csv-udp-p.client.txt", "iperf2/csv-udp-p.client.txt"}:       true,
 		{"iperf2/csv-udp-p.server.txt", "iperf2/csv-udp-p.server.txt"}:       true,
 		{"iperf2/tcp-r.server.txt", "iperf2/udp-ep.client.txt"}:              true,
+		{"iperf2/tcp-ep.server.txt", "iperf2/udp-ep.client.txt"}:             true,
 		{"iperf2/udp-e.server.txt", "iperf2/udp-ep.client.txt"}:              true,
 		{"iperf3/gbyte.server.txt", "iperf3/int.client.txt"}:                 true,
 		{"iperf3/int.client.txt", "iperf3/int.client.txt"}:                   true,

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// unread is a tool whose output is known and not read.
-type unread struct {
+// notRead is a tool whose output is known and not read.
+type notRead struct {
 	tool string
 	// marks are texts in its lines, as it prints them. Some are another tool's too.
 	marks []string
@@ -15,9 +15,9 @@ type unread struct {
 	instead string
 }
 
-// unreads are the tools whose output is named and not read.
-func unreads() []unread {
-	return []unread{
+// toolsNotRead are the tools whose output is named and not read.
+func toolsNotRead() []notRead {
+	return []notRead{
 		{"ab", []string{"This is ApacheBench", "Requests per second:", "Time per request:", "Percentage of the requests served within"}, ""},
 		{"bombardier", []string{"Bombarding http", "Reqs/sec ", "HTTP codes:", "1xx - "}, ""},
 		{"bwping", []string{"bwping: ", "Starting transmission of "}, ""},
@@ -28,28 +28,25 @@ func unreads() []unread {
 		{"ethr", []string{"Ethr: Comprehensive", "[ ID]   Protocol    Interval      Bits/s"}, ""},
 		{"fio", []string{"clat percentiles (", "IO depths    :", "Run status group "}, ""},
 		{"flowgrind", []string{"# ID   begin     end   throughput", "flowgrind-"}, ""},
-		{"fortio", []string{"queries per second, ", "Aggregated Function Time :", "# target ", `"DurationHistogram":`, `"ActualQPS":`}, ""},
+		{"fortio", []string{"queries per second, ", "Aggregated Function Time :", "# target ", `"DurationHistogram":`, `"ActualQPS":`}, "its JSON (fortio load -json FILE)"},
 		{"fping", []string{"xmt/rcv/%loss"}, ""},
-		{"ghz", []string{"|∎", `"latencyDistribution":`, "Latency distribution:", "Slowest:", "Fastest:", "Response time histogram:", "Status code distribution:"}, ""},
-		{"h2load", []string{"time for request:", "time for connect:", "time to 1st byte:", "status codes: ", "application protocol: "}, ""},
+		{"ghz", []string{"|∎", `"latencyDistribution":`, "Latency distribution:", "Slowest:", "Fastest:", "Response time histogram:", "Status code distribution:"}, "its JSON (-O json)"},
 		{"hey", []string{"resp wait:", "req write:", "resp read:", "Latency distribution:", "Size/request:", "Slowest:", "Fastest:", "Response time histogram:", "Status code distribution:", "Details (average, fastest, slowest)", "DNS+dialup:", "DNS-lookup:", "Error distribution:"}, ""},
 		{"hping3", []string{"HPING ", "hping statistic"}, ""},
 		{"httperf", []string{"Reply rate [", "Connection rate: ", "httperf --"}, ""},
-		{"k6", []string{"http_req_duration", "iteration_duration", "execution: local", "vus_max", "http_reqs"}, ""},
+		{"k6", []string{"http_req_duration", "iteration_duration", "execution: local", "vus_max", "http_reqs"}, "its JSON (--summary-export FILE)"},
 		{"k8s-netperf", []string{"RESULT TYPE", "k8s-netperf"}, ""},
 		{"knb", []string{"Pod to Service TCP", "Pod to pod TCP", "knb "}, ""},
 		{"lagscope", []string{"Number of successful Pings:", "lagscope ", "Latency(us)", "Ping statistics for "}, ""},
 		{"locust", []string{"# reqs", "# fails", "Response time percentiles (approximated)"}, ""},
-		{"memtier_benchmark", []string{"ALL STATS", "memtier_benchmark", "Request Latency Distribution", "[RUN #"}, ""},
+		{"memtier_benchmark", []string{"ALL STATS", "memtier_benchmark", "Request Latency Distribution", "[RUN #"}, "its JSON (--json-out-file FILE)"},
 		{"mtr", []string{"Loss%   Snt", "My traceroute"}, ""},
 		{"mysqlslap", []string{"seconds to run all queries:"}, ""},
-		{"netperf", []string{" TEST from ", "Recv   Send    Send", "Local /Remote", "10^6bits/s", "MIGRATED ", "Throughput Units", "THROUGHPUT_UNITS", "Interim result:"}, ""},
 		{"ntttcp", []string{"NTTTCP for Linux", "NTTTCP: ", "throughput(Gbps)", "cycles/byte"}, ""},
 		{"nuttcp", []string{" %TX ", "nuttcp-t: ", "nuttcp-r: ", " msRTT"}, ""},
 		{"oha", []string{"Success rate:", "Size/sec:", "Response time distribution:", "DNS-lookup:\t", "DNS-lookup: ", `"requestsPerSec":`, `"latencyPercentiles":`, "Slowest:", "Fastest:", "Size/request:", "Response time histogram:", "Status code distribution:", "Details (average, fastest, slowest)", "DNS+dialup:"}, ""},
 		{"perftest", []string{"#bytes ", "BW average[", "t_typical[usec]", "_Write BW Test", "RDMA_"}, ""},
 		{"pgbench", []string{"number of transactions actually processed", "scaling factor:", "latency average = ", "tps = ", "query mode: "}, ""},
-		{"ping", []string{"icmp_seq=", " packets transmitted, ", "rtt min/avg/max", "round-trip min/avg/max", "Ping statistics for ", " bytes of data."}, ""},
 		{"pktgen", []string{"Result: OK: "}, ""},
 		{"psping", []string{"PsPing v"}, ""},
 		{"redis-benchmark", []string{"====== ", "Latency by percentile distribution:", "(cumulative count ", "throughput summary:", "latency summary (msec):", " requests per second", " requests completed in ", "overall: rps="}, ""},
@@ -59,20 +56,20 @@ func unreads() []unread {
 		{"tcpkali", []string{"Aggregate bandwidth:", "Packet rate estimate:"}, ""},
 		{"traceroute", []string{" hops max"}, ""},
 		{"uperf", []string{"running profile:", "Master connections", "Txn1 "}, ""},
-		{"vegeta", []string{"[total, rate", "[total, attack, wait]", "[mean, 50", "[min, mean, 50", "[code:count]", `"status_codes":`}, ""},
+		{"vegeta", []string{"[total, rate", "[total, attack, wait]", "[mean, 50", "[min, mean, 50", "[code:count]", `"status_codes":`}, "its JSON (vegeta report -type=json)"},
 		{"ycsb", []string{"[OVERALL], "}, ""},
 	}
 }
 
 // others are the lines of tools that are not read, in one text.
 type others struct {
-	tools []unread
+	tools []notRead
 	alone []int // of each tool, lines that show no other
 	also  []int // and lines that others print too
 }
 
 func newOthers() *others {
-	tools := unreads()
+	tools := toolsNotRead()
 	return &others{tools, make([]int, len(tools)), make([]int, len(tools))}
 }
 

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -68,16 +69,16 @@ func TestALineMakesNoRun(t *testing.T) {
 }
 
 // A run is read whatever another tool printed beside it, which is named; where that is in its
-// midst, as ping in the same terminal, the run is whole.
+// midst, as mtr in the same terminal, the run is whole.
 func TestARunBesideAToolThatIsNotRead(t *testing.T) {
 	wrk := string(read(t, "testdata/wrk/latency.txt"))
 	iperf := string(read(t, "testdata/iperf3/tcp.client.txt"))
 	hey := "Summary:\n  Slowest:\t0.0810 secs\n  Requests/sec:\t412.7\nLatency distribution:\n  50% in 0.0210 secs\n  resp wait:\t0.0200 secs\n"
-	ping := "64 bytes from 10.0.0.2: icmp_seq=7 ttl=64 time=0.061 ms"
+	mtr := "  1.|-- 10.0.0.1   0.0%    10    0.2   0.2   0.1   0.3   0.0 My traceroute"
 	for _, c := range []struct{ name, log, run, tool string }{
 		{"before", wrk + hey, wrk, "hey"},
+		{"in its midst", interleaved(iperf, mtr), iperf, "mtr"},
 		{"after", hey + wrk, wrk, "hey"},
-		{"in its midst", interleaved(iperf, ping), iperf, "ping"},
 	} {
 		cells, err := Read("log.txt", []byte(c.log))
 		alone, errAlone := Read("log.txt", []byte(c.run))
@@ -98,6 +99,9 @@ func interleaved(text, line string) string {
 // What the tools print that are read shows none of the others.
 func TestMarksOfOthers(t *testing.T) {
 	for _, path := range fixtures(t) {
+		if filepath.Ext(path) != ".txt" {
+			continue // a document that is read
+		}
 		others := newOthers()
 		for _, line := range clean(read(t, path)) {
 			if parsers()[3].claim([]string{line}) != certain && others.meet(line) { // sockperf's own words begin its lines
@@ -105,4 +109,16 @@ func TestMarksOfOthers(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ping that runs in the same terminal does not part the run of iperf3.
+func TestTwoToolsInOneTerminal(t *testing.T) {
+	iperf, ping := string(read(t, "testdata/iperf3/tcp.client.txt")), string(read(t, "testdata/ping/plain.txt"))
+	cells, err := Read("log.txt", []byte(alternating(strings.Split(ping, "\n"), strings.Split(iperf, "\n"))))
+	one, errOne := Read("log.txt", []byte(iperf))
+	other, errOther := Read("log.txt", []byte(ping))
+	if err != nil || errOne != nil || errOther != nil {
+		t.Fatal(err, errOne, errOther)
+	}
+	labtest.Equal(t, "both", describe(cells), describe(other)+describe(one))
 }
