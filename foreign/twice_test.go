@@ -48,3 +48,16 @@ func documentOf(t *testing.T, events string) string {
 	}
 	return string(doc) + "\n"
 }
+
+// iperf3 3.7 gives the sums of both ways of --bidir one name; the first is of the way from client to server.
+func TestSumsOfOneName(t *testing.T) {
+	document := string(read(t, "testdata/iperf3/tcp-bidir.client.json"))
+	older := strings.NewReplacer("_bidir_reverse", "", `"bidir":	1`, `"bidir":	0`).Replace(document)
+	cells, err := Read("older.json", []byte(older))
+	want, errWant := Read("newer.json", []byte(document))
+	if err != nil || errWant != nil {
+		t.Fatal(err, errWant)
+	}
+	labtest.Equal(t, "both ways", describe(cells), describe(want))
+	labtest.Equal(t, "names that were taken off", strings.Count(older, "_bidir_reverse"), 0)
+}
