@@ -5,6 +5,7 @@
 //   - paste.go, numbering.go: take off what a paste adds to a log
 //   - services.go: the lines of each service that printed into one log
 //   - split.go, document.go, command.go: whose line, document or command it is
+//   - not_read.go: lines in the midst of a run that its tool does not print
 //   - unread.go: the tools that are known, and not read
 //   - twice.go: a run that was printed twice is one
 //   - cell.go, units.go: a run becomes a cell, in SI units
@@ -92,6 +93,7 @@ func Read(name string, data []byte) ([]result.Cell, error) {
 		cells := p.cells
 		if cells == nil {
 			cells = p.parser.text(p.lines)
+			p.sayNotRead(cells)
 		}
 		for _, c := range cells {
 			runs = append(runs, found{c, p.cells != nil, p.begun})
