@@ -87,13 +87,14 @@ func (run *iperf2Run) next(line string) *iperf2Run {
 	if _, isCommand := commandIn(line); isCommand {
 		return fresh
 	}
-	if r, isCSV := parseCSV(line); isCSV && run.isCSV() {
+	if r, isCSV := parseCSV(line); isCSV {
 		fresh.heading = run.heading
-		if run.between(r.csv) {
+		if run.isCSV() && run.between(r.csv) {
 			fresh.port, fresh.host = run.port, run.host
 		}
 		return fresh
-	} else if isCSV || iperf2Server.MatchString(line) {
+	}
+	if iperf2Server.MatchString(line) {
 		return fresh
 	}
 	if m := connection.FindStringSubmatch(line); m != nil {

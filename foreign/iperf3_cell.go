@@ -27,8 +27,13 @@ func (run *iperf3Run) cell() result.Cell {
 	for _, text := range nothingsLeftOut(run.nothings) {
 		b.warn(text)
 	}
-	if run.interrupt != "" {
+	carried := func(r row) bool { return r.bits > 0 }
+	switch {
+	case run.interrupt == "":
+	case slices.ContainsFunc(run.intervals, carried) || slices.ContainsFunc(run.totals, carried):
 		b.warn("interrupted: " + run.interrupt)
+	default:
+		b.fail("interrupted before anything was carried: " + run.interrupt)
 	}
 	b.fail(run.failure)
 	return b.done()
@@ -228,7 +233,7 @@ func (run *iperf3Run) throughput(f flow) (bits float64, warnings []string, ok bo
 		if len(sender) > 0 {
 			warnings = append(warnings, notes(receiver[0].carried.exceeds(sender[0].carried))...)
 		}
-		if f.local == "RX" && apart(receiver[0].bits, parts) {
+		if f.local == "RX" && len(parts) > 0 && apart(receiver[0].bits, receiver[0].end, mean(parts), parts[len(parts)-1].end-parts[0].start) {
 			warnings = append(warnings, fmt.Sprintf(intervalsDiffer, mean(parts)))
 		}
 		return receiver[0].bits, warnings, true
@@ -250,10 +255,11 @@ func (run *iperf3Run) throughput(f flow) (bits float64, warnings []string, ok bo
 	return mean(parts), notes(text), true
 }
 
-// apart reports whether a total differs from what its intervals add up to.
-func apart(total float64, parts []row) bool {
-	const allowed = 0.05 // the figures have three digits, and the last interval is short
-	return len(parts) > 0 && math.Abs(mean(parts)-total) > allowed*max(total, mean(parts))
+// apart reports whether a rate over some time is another than what the intervals in it make. The
+// time that they leave out may have carried anything.
+func apart(total, time, mean, within float64) bool {
+	const allowed = 0.05 // the figures have three digits
+	return math.Abs(mean-total) > (allowed+max(0, 1-within/time))*max(total, mean)
 }
 
 // noted puts a name before a warning, and is empty where there is none.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 
 	"tare/result"
@@ -61,7 +60,7 @@ func (d *Iperf3Document) cell(cut bool, nothings int) result.Cell {
 		}
 	}
 	switch {
-	case strings.Contains(d.Error, "interrupt"), strings.Contains(d.Error, "has terminated"):
+	case len(d.Intervals) > 0 && (strings.Contains(d.Error, "interrupt") || strings.Contains(d.Error, "has terminated")):
 		b.warn("interrupted: " + d.Error)
 	case d.Error != "":
 		b.fail(cmp.Or(strings.TrimPrefix(d.Error, "error - "), d.Error))
@@ -191,14 +190,14 @@ func carried(sent, received *Iperf3Span, parts []Iperf3Span, sends *bool) (bits 
 	switch {
 	case to.bits > 0:
 		warnings = notes(to.differs(), to.exceeds(from))
-		if sends != nil && !*sends && math.Abs(bits-to.bits) > 0.05*max(bits, to.bits) && time > 0 {
+		if sends != nil && !*sends && time > 0 && apart(to.bits, to.seconds, bits, time) {
 			warnings = append(warnings, fmt.Sprintf(intervalsDiffer, bits))
 		}
 		return to.bits, warnings, true
 	case received != nil && received.BitsPerSecond != nil && sends != nil && !*sends:
 		return 0, nil, true // this end counted what arrived
 	case from.bits > 0:
-		return from.bits, notes(sendersFigure, from.differs()), true
+		return from.bits, notes(sendersFigure), true
 	case received != nil && received.BitsPerSecond != nil && bits == 0:
 		return 0, nil, true
 	case time == 0:

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// UnmarshalJSON reads an interval, also one of iperf3 3.7 with --bidir, whose two sums have one name.
+// UnmarshalJSON reads an interval, also one of iperf3 3.7 to 3.9 with --bidir, whose two sums have one name.
 func (i *Iperf3Interval) UnmarshalJSON(text []byte) error {
 	type plain Iperf3Interval
-	return json.Unmarshal(twoWays(text, "sum"), (*plain)(i))
+	return json.Unmarshal(twoWays(text), (*plain)(i))
 }
 
 // UnmarshalJSON reads a summary, and is as that of Iperf3Interval.
 func (e *Iperf3End) UnmarshalJSON(text []byte) error {
 	type plain Iperf3End
-	return json.Unmarshal(twoWays(text, "sum_sent"), (*plain)(e))
+	return json.Unmarshal(twoWays(text), (*plain)(e))
 }
 
 // twoWays names what an object has twice as newer versions do: the first is of the way from client to
 // server, the second of the way back. Objects that have the name once are as they were.
-func twoWays(object []byte, name string) []byte {
-	if bytes.Count(object, []byte(`"`+name+`"`)) < 2 {
+func twoWays(object []byte) []byte {
+	if bytes.Count(object, []byte(`"sum"`)) < 2 && bytes.Count(object, []byte(`"sum_sent"`)) < 2 {
 		return object
 	}
 	values := map[string]json.RawMessage{}
