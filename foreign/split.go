@@ -109,10 +109,18 @@ func ofDocument(all []parser, doc []byte, cut bool) (part, bool) {
 			continue
 		}
 		if cells, mine := p.document(doc, cut); mine {
-			return part{parser: p, cells: cells, begun: strings.Join(ofRun.FindStringSubmatch(string(doc)), "")}, true
+			return part{parser: p, cells: cells, begun: begunOf(doc)}, true
 		}
 	}
 	return part{}, false
+}
+
+// begunOf is what only one run has, "" where a document has none.
+func begunOf(doc []byte) string {
+	if m := ofRun.FindStringSubmatch(string(doc)); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // claim asks whether the first of the lines is the parser's.

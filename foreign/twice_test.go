@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -39,14 +41,18 @@ time="2026-03-01T10:00:10Z" level=info msg="create/start/delete 202 containers i
 	}
 }
 
-// documentOf is the document that a stream of events adds up to.
+// documentOf is the document that a stream of events adds up to, with blanks as iperf3 writes it.
 func documentOf(t *testing.T, events string) string {
 	t.Helper()
 	doc, _ := streamAt(strings.Split(events, "\n"), 0)
 	if doc == nil {
 		t.Fatal("no events")
 	}
-	return string(doc) + "\n"
+	var text bytes.Buffer
+	if err := json.Indent(&text, doc, "", "\t"); err != nil {
+		t.Fatal(err)
+	}
+	return text.String() + "\n"
 }
 
 // iperf3 3.7 gives the sums of both ways of --bidir one name; the first is of the way from client to server.
