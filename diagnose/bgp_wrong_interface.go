@@ -36,7 +36,7 @@ func (e *Evidence) wrongWay(at, end string) (result.Finding, bool) {
 		return result.Finding{}, false
 	}
 	way, routed := e.route(at, address)
-	routed = routed && way.To.Bits() > 0 && !way.Blackhole // the default route is not BGP's
+	routed = routed && way.To.Bits() > 0 && way.Kind == "" // the default route is not BGP's
 	behind := e.deviceOf(hostOf(end), way.Via.String()) != "" || !way.Via.IsValid() && strings.HasPrefix(way.Device, "tunl")
 	if routed && behind {
 		return result.Finding{}, false

@@ -40,6 +40,7 @@ func All() []Rule {
 		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), forwardDrop(),
 		conntrackFull(), listenOverflow(), someConnectionsFail(), mtuBlackHole(), mtuMismatch(), congestionControl(),
 		shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(), offloadOff(), manyRules(),
+		bridgePort(), routeDiverted(), nextHopDead(), xfrmDrop(), tcFilter(),
 		lostUnexplained(),
 	}
 }
@@ -49,6 +50,7 @@ func All() []Rule {
 func Costs() []Rule {
 	return []Rule{
 		dockerChainMissing(), neighbourCost(), passengerCost(), rulesCost(), userlandProxy(), natCost(), tunnelSegmentation(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
+		tcFilter(),
 		steeredOntoApplication(), softirqOneCore(), softirqCollapse(), tcpReceiveWindow(), sendBuffer(), applicationLimited(),
 		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(), labChanged(), rungCost(),
 	}
@@ -81,8 +83,11 @@ func find(e *Evidence, list []Rule) []result.Finding {
 				graves++
 			}
 			if f.Remedy != nil {
-				f.Fix = strings.TrimSuffix(e.run(f.Remedy.At, asOne(f.Remedy.Command))+"  # "+f.Fix, "  # ")
+				f.Fix = strings.TrimSuffix(e.typed(f.Remedy)+"  # "+f.Fix, "  # ")
 				f.Remedy.At = e.Prefix + f.Remedy.At
+				for n := range f.Remedy.Then {
+					f.Remedy.Then[n].At = e.Prefix + f.Remedy.Then[n].At
+				}
 			}
 			f.Evidence = slices.DeleteFunc(f.Evidence, func(e result.Evidence) bool { return e.Name == "" })
 			f.Confidence = math.Round(f.Confidence*100) / 100

@@ -39,7 +39,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		"bgp-wrong-interface":  "tare lab exec --name demo h1 -- ip route replace 10.102.0.2 via 10.0.0.2",
 		"wrong-mac":            "tare lab exec --name demo h1/c1 -- ip neighbour del 10.101.0.3 dev eth0",
 		"neighbour-failed":     "tare lab exec --name demo h1/c2 -- sysctl -w net/ipv4/conf/all/arp_ignore=0",
-		"route-missing":        "tare lab exec --name demo h2 -- ip route add 10.101.0.2/32 via 10.0.0.1",
+		"route-missing":        "tare lab exec --name demo h2 -- ip route add 10.101.0.0/16 via 10.0.0.1 congctl cubic",
 		"forward-reject":       "tare lab exec --name demo h1 -- nft delete rule ip filter FORWARD handle ",
 		"port-closed":          "tare lab exec --name demo h2/c1 -- nft delete rule ip filter INPUT handle ",
 		"forward-drop":         "tare lab exec --name demo h2 -- nft chain inet g f '{ policy accept; }'",

@@ -58,6 +58,9 @@ const (
 	listening    = "ss -ltn"
 	trials       = "live trial"
 	legacyTables = "/proc/net/ip_tables_names"
+	xfrmStat     = "/proc/net/xfrm_stat"
+	xfrmPolicies = "ip xfrm policy"
+	tcFilters    = "tc -s filter"
 )
 
 // state is what a source reports about a place; nil: nothing.
@@ -98,6 +101,19 @@ func (e *Evidence) counted(at, source, name string) float64 {
 	return sum
 }
 
+// sums are how much the counters of a source grew at a place.
+func (e *Evidence) sums(at, source string) map[string]float64 {
+	sums := map[string]float64{}
+	for _, r := range e.Readings {
+		if r.At == at && r.Source == source {
+			for name, n := range r.Counts {
+				sums[name] += n
+			}
+		}
+	}
+	return sums
+}
+
 // names are those of a state that end so, without the end, in order.
 func (e *Evidence) names(at, source, end string) []string {
 	var names []string
@@ -119,6 +135,19 @@ func (e *Evidence) run(at, command string) string {
 		return command + "  # in " + at
 	}
 	return command
+}
+
+// typed writes a remedy so that it can be pasted: each step where it belongs.
+func (e *Evidence) typed(r *result.Remedy) string {
+	text := e.run(r.At, asOne(r.Command))
+	for _, step := range r.Then {
+		if e.Lab == "" {
+			text += "; then in " + step.At + ": " + step.Command
+		} else {
+			text += " && " + e.run(step.At, asOne(step.Command))
+		}
+	}
+	return text
 }
 
 // asOne makes one command of those that a shell must read at the place itself,

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -27,7 +28,9 @@ func (e *Evidence) unanswered(at string) []string {
 	var names []string
 	for _, name := range keys(e.state(at, neighbours)) {
 		state := e.word(at, neighbours, name)
-		if strings.HasSuffix(state, "failed") || strings.HasSuffix(state, "incomplete") {
+		address, err := netip.ParseAddr(strings.Fields(name)[0])
+		linkLocal := err == nil && address.Is6() && (address.IsLinkLocalUnicast() || address.IsMulticast())
+		if !linkLocal && (strings.HasSuffix(state, "failed") || strings.HasSuffix(state, "incomplete")) {
 			names = append(names, name)
 		}
 	}
@@ -41,22 +44,107 @@ func (e *Evidence) silentNeighbour(at, name string) result.Finding {
 	f := result.Finding{
 		Cause:      fmt.Sprintf("%s gets no answer to ARP for %s on %s", at, address, device),
 		Evidence:   []result.Evidence{seen(name, e.word(at, neighbours, name), at, neighbours), e.trialFailed()},
-		Remedy:     remedy(at, "ip neighbour flush dev "+device),
-		Fix:        "if it fails again, check that " + address + " is configured, up and connected to " + device,
 		Confidence: 0.7,
 	}
 	if owner == "" {
+		f.Fix = e.run(at, "ip route get "+address) + "  # no place on the path has this address: find out why packets go there"
+		if why, mute := e.unproxied(at, address, device); mute {
+			why.Evidence = append(f.Evidence, why.Evidence...)
+			why.Cause = f.Cause + why.Cause
+			return why
+		}
 		return f
 	}
 	f.Cause += ", an address of " + owner
 	mute := e.deviceOf(owner, address)
+	setting := mute + ".noarp"
+	if e.state(owner, links)[setting] == true {
+		f.Cause += ", whose " + mute + " is set to answer none"
+		f.Evidence = append(f.Evidence, seen(setting, true, owner, links))
+		f.Remedy, f.Confidence = remedy(owner, "ip link set dev "+mute+" arp on"), 0.97
+		return f
+	}
 	for _, scope := range slices.Compact([]string{mute, "all"}) {
 		setting := "ipv4/conf/" + scope + "/arp_ignore"
 		if ignores := e.number(owner, sysctls, setting); ignores > 0 {
 			f.Cause += ", which is configured to ignore it"
 			f.Evidence = append(f.Evidence, seen(setting, ignores, owner, sysctls))
-			f.Remedy, f.Fix, f.Confidence = remedy(owner, "sysctl -w "+sysctlName(setting)+"=0"), "", 0.97
+			f.Remedy, f.Confidence = remedy(owner, "sysctl -w "+sysctlName(setting)+"=0"), 0.97
+			return f
 		}
 	}
+	if command, right := e.narrower(at, owner, device); right != "" {
+		f.Cause += ": by its own address it takes it for a neighbour, which needs a network of " + right
+		f.Evidence = append(f.Evidence, seen(device+" has", e.prefixOn(at, device).String(), at, "ip address"))
+		f.Remedy, f.Confidence = remedy(at, command), 0.95
+		return f
+	}
+	if tunnel := e.tunnelFor(at, device); tunnel != "" && hostOf(at) != hostOf(owner) {
+		mac := e.word(owner, links, mute+".mac")
+		f.Cause += fmt.Sprintf(": %s of %s knows its neighbours from what sets them up, asks nobody, and does not know this one", tunnel, hostOf(at))
+		f.Evidence = append(f.Evidence, seen(address+" dev "+tunnel, "none", hostOf(at), neighbours))
+		f.Remedy, f.Confidence = remedy(hostOf(at), e.pinned(hostOf(at), address, tunnel, owner, mac, "")), 0.94
+		return f
+	}
+	f.Remedy = remedy(at, "ip neighbour flush dev "+device)
+	f.Fix = "if it fails again, check that " + address + " is configured, up and connected to " + device
 	return f
+}
+
+// tunnelFor is the tunnel's device of a host that answers ARP for the neighbours that it
+// was given, on behalf of a place or for the host itself; empty: there is none.
+func (e *Evidence) tunnelFor(at, device string) string {
+	host := hostOf(at)
+	for _, tunnel := range e.vxlans(host) {
+		routed := at == host && tunnel == device
+		if e.state(host, links)[tunnel+".nolearning"] == true && (routed || at != host && e.state(host, links)[tunnel+".proxy"] == true) {
+			return tunnel
+		}
+	}
+	return ""
+}
+
+// unproxied is the finding that a host would answer in place of others (proxy_arp), and
+// does not for an address to which it has no route: ip-sysctl.
+func (e *Evidence) unproxied(at, address, device string) (f result.Finding, mute bool) {
+	host := hostOf(at)
+	port := e.portOf(host, at)
+	to, err := netip.ParseAddr(address)
+	if err != nil || port == "" || device != "eth0" || e.number(host, sysctls, "ipv4/conf/"+port+"/proxy_arp")+e.number(host, sysctls, "ipv4/conf/all/proxy_arp") == 0 {
+		return f, false
+	}
+	if _, routed := e.way(host, flow{to: to, marked: true}); routed {
+		return f, false
+	}
+	f = result.Finding{
+		Cause: fmt.Sprintf(": %s answers for others on %s (proxy_arp), and only for what it has a route to: it has none to %s", host, port, address),
+		Evidence: []result.Evidence{
+			seen("ipv4/conf/"+port+"/proxy_arp", 1, host, sysctls), seen("route to "+address, "none", host, result.SourceRoutes),
+		},
+		Remedy:     remedy(host, fmt.Sprintf("ip addr add %s/32 dev %s", address, port)),
+		Confidence: 0.96,
+	}
+	for _, other := range []string{hostOf(e.Client), hostOf(e.Server)} { // as another host has it
+		if r, routed := e.route(other, address); routed && other != host && !r.Via.IsValid() {
+			r.Protocol = ""
+			f.Remedy = remedy(host, "ip route add "+r.String())
+		}
+	}
+	return f, true
+}
+
+// narrower is the command that gives a place the length of prefix that the owner of an
+// address has, where its own is shorter and it would send to the owner's host by a
+// gateway; empty: it is not too short.
+func (e *Evidence) narrower(at, owner, device string) (command, right string) {
+	own, theirs := e.prefixOn(at, device), e.prefixOn(owner, "eth0")
+	if !own.IsValid() || own.Bits() >= theirs.Bits() || !own.Contains(theirs.Addr()) || hostOf(at) == hostOf(owner) || theirs.Bits() == theirs.Addr().BitLen() {
+		return "", ""
+	}
+	narrow := netip.PrefixFrom(own.Addr(), theirs.Bits())
+	if narrow.Masked() == theirs.Masked() {
+		return "", ""
+	}
+	family := ipOf(own.Addr())
+	return fmt.Sprintf("%s addr add %s dev %s && %s addr del %s dev %s", family, narrow, device, family, own, device), narrow.Masked().String()
 }

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -48,45 +49,103 @@ func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
 	device = own[0]
 	ownVNI, ownPort := e.number(at, links, device+".vni"), e.number(at, links, device+".port")
 	if ownVNI != vni || ownPort != port {
-		if at > other {
-			return f, false // the other direction reports it
+		if !e.remade(at, other) {
+			return f, false // it is the other that has changed
 		}
 		f.Cause = fmt.Sprintf("%s of %s has VNI %v and port %v, that of %s VNI %v and port %v", device, at, ownVNI, ownPort, other, vni, port)
 		f.Evidence = append(f.Evidence, seen(device+".vni", ownVNI, at, links), seen(device+".port", ownPort, at, links))
-		f.Fix = e.run(at, fmt.Sprintf("ip link del %s", device)) + "  # then join the network again"
+		f.Remedy = remedy(at, e.remake(at, device, vni, port))
+		f.Fix = "this is the one that was made after its host's containers, or is not on the usual port"
 		return f, true
 	}
+	if astray, is := e.misledTunnel(at, other, device); is {
+		return astray, true
+	}
 	known := 0
-	for name, value := range e.state(at, fdb) {
-		text, _ := value.(string)
-		to, _, _ := strings.Cut(text, " ")
-		if strings.HasSuffix(name, " dev "+device) && e.deviceOf(other, to) != "" {
+	for _, name := range e.names(at, fdb, " dev "+device) {
+		if e.ofHost(other, e.tunnelEnds(at, device, name)) {
 			known++
 		}
 	}
 	t, _ := e.failed()
 	l := e.lost(t)
 	stuck := l.at == at && l.device == device && l.out && e.counted(at, linkStats, device+".tx_dropped") > 0
-	if known > 0 && (!stuck || len(e.wrongNeighbours(e.Client))+len(e.wrongNeighbours(e.Server)) > 0) {
+	mac, whose := e.behind(other), e.endOn(other)
+	if mac == "" {
+		mac, whose = e.word(other, links, e.vxlans(other)[0]+".mac"), other
+	}
+	if known > 0 && (!stuck || e.ofHost(other, e.tunnelEnds(at, device, mac)) || len(e.wrongNeighbours(e.Client))+len(e.wrongNeighbours(e.Server)) > 0) {
 		return f, false // it drops packets without an entry, as it should
 	}
+	command := fmt.Sprintf("bridge fdb append 00:00:00:00:00:00 dev %s dst %s", device, e.addressOn(other, "eth0"))
 	f.Cause = fmt.Sprintf("%s of %s has no entry for %s in its forwarding database", device, at, other)
+	if known > 0 {
+		f.Cause = fmt.Sprintf("%s of %s has no entry for %s (%s) in its forwarding database", device, at, mac, whose)
+		command = fmt.Sprintf("bridge fdb append %s dev %s dst %s", mac, device, e.addressOn(other, "eth0"))
+	}
 	f.Evidence = append(f.Evidence,
 		seen("entries of "+device+" that lead to "+other, known, at, fdb),
 		seen(device+".tx_dropped", e.counted(at, linkStats, device+".tx_dropped"), at, linkStats))
-	f.Remedy = remedy(at, fmt.Sprintf("bridge fdb append 00:00:00:00:00:00 dev %s dst %s", device, e.addressOn(other, "eth0")))
+	f.Remedy = remedy(at, command)
 	return f, true
 }
 
 // vxlans are the VXLAN devices of a place.
 func (e *Evidence) vxlans(at string) []string { return e.names(at, links, ".vni") }
 
-// addressOn is an address of a device; empty: it has none.
-func (e *Evidence) addressOn(at, device string) string {
-	for _, a := range e.Addresses {
-		if a.At == at && a.Device == device {
-			return a.Prefix.Addr().String()
+// tunnelEnds are the addresses to which a tunnel's device sends what is for a MAC address.
+// A bridge may have an entry for the same, which has none.
+func (e *Evidence) tunnelEnds(at, device, mac string) (addresses []string) {
+	for _, entry := range strings.Split(e.word(at, fdb, mac+" dev "+device), ", ") {
+		if first, _, several := strings.Cut(entry, " "); several {
+			addresses = append(addresses, first)
 		}
 	}
-	return ""
+	return addresses
+}
+
+// ofHost reports whether a host has one of some addresses.
+func (e *Evidence) ofHost(host string, addresses []string) bool {
+	return slices.ContainsFunc(addresses, func(a string) bool { return e.deviceOf(host, a) != "" })
+}
+
+// endOn is the end of the path that is on a host.
+func (e *Evidence) endOn(host string) string {
+	if hostOf(e.Client) == host {
+		return e.Client
+	}
+	return e.Server
+}
+
+// behind is the MAC address by which a bridge reaches the end on a host; empty: the
+// tunnel ends there, and is routed.
+func (e *Evidence) behind(host string) string {
+	devices := e.vxlans(host)
+	if len(devices) == 0 || e.word(host, links, devices[0]+".master") == "" {
+		return ""
+	}
+	return e.word(e.endOn(host), links, "eth0.mac")
+}
+
+// misledTunnel is the finding of a tunnel's device that sends what is for the other host,
+// or for the end there, to an address that the other host does not have.
+func (e *Evidence) misledTunnel(at, other, device string) (f result.Finding, is bool) {
+	own := ""
+	if devices := e.vxlans(other); len(devices) > 0 {
+		own = e.word(other, links, devices[0]+".mac")
+	}
+	for mac, whose := range map[string]string{e.behind(other): e.endOn(other), own: other} {
+		to := e.tunnelEnds(at, device, mac)
+		if mac == "" || len(to) == 0 || e.ofHost(other, to) {
+			continue
+		}
+		right := e.addressOn(other, "eth0")
+		return result.Finding{
+			Cause:      fmt.Sprintf("%s of %s sends packets for %s (%s) to %s, which is not %s (%s)", device, at, mac, whose, strings.Join(to, ", "), other, right),
+			Evidence:   []result.Evidence{seen(mac+" dev "+device, e.word(at, fdb, mac+" dev "+device), at, fdb), e.trialFailed()},
+			Remedy:     remedy(at, fmt.Sprintf("bridge fdb replace %s dev %s dst %s", mac, device, right)),
+			Confidence: 0.98,
+		}, true
+	}
+	return f, false
 }

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 
 	"tare/result"
 )
@@ -13,18 +15,21 @@ func routeMissing() Rule {
 		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
 			for _, end := range []string{e.Client, e.Server} {
-				address := e.addressOn(end, "eth0")
-				way, routed := e.route(at, address)
+				address, err := netip.ParseAddr(e.addressOn(end, "eth0"))
+				if end == at || err != nil {
+					continue
+				}
+				_, routed := e.way(at, flow{to: address, marked: true})
 				lacks := e.counted(at, netstat, "IpExt.InNoRoutes") + e.counted(at, snmp, "Ip.OutNoRoutes")
-				if end == at || address == "" || routed && !way.Blackhole || lacks == 0 {
+				if routed || lacks == 0 && (address.Is4() || !slices.Contains(e.suspects(), at)) {
 					continue
 				}
 				found = append(found, result.Finding{
 					Cause: fmt.Sprintf("%s has no route to %s (%s)", at, end, address),
 					Evidence: []result.Evidence{
-						seen("packets without a route", lacks, at, netstat), seen("route to "+address, "none", at, result.SourceRoutes), e.trialFailed(),
+						seen("packets without a route", lacks, at, netstat), seen("route to "+address.String(), "none", at, result.SourceRoutes), e.trialFailed(),
 					},
-					Remedy:     remedy(at, fmt.Sprintf("ip route add %s/32 via %s", address, e.addressOn(hostOf(end), "eth0"))+e.control(at)),
+					Remedy:     remedy(at, e.addRoute(at, end)),
 					Confidence: 0.94,
 				})
 			}
@@ -33,11 +38,55 @@ func routeMissing() Rule {
 	}
 }
 
-// control is the congestion control that other routes of a place set, as words of a route; empty: none does.
+// addRoute is the command that gives a place a route to an end, with what its other
+// routes have: to the whole network of the end, or, for a container, to all that its
+// host reaches.
+func (e *Evidence) addRoute(at, end string) string {
+	prefix := e.prefixOn(end, "eth0")
+	to, via := prefix.Masked(), e.addressOn(hostOf(end), "eth0")
+	if device := e.deviceIn(at, to); device != "" {
+		return fmt.Sprintf("%s route add %s dev %s", ipOf(to.Addr()), to, device) + e.control(at)
+	}
+	if at != hostOf(at) {
+		to = netip.PrefixFrom(prefix.Addr(), 0).Masked()
+		via = e.gateway(at, prefix.Addr().Is6())
+	}
+	return fmt.Sprintf("%s route add %s via %s", ipOf(prefix.Addr()), to, via) + e.control(at)
+}
+
+// control is the congestion control that the routes of a place have, as a new one needs it;
+// empty: they have none.
 func (e *Evidence) control(at string) string {
 	for _, r := range e.Routes {
-		if r.At == at && r.CC != "" {
+		if r.At == at && r.Table == 0 && r.CC != "" {
 			return " congctl " + r.CC
+		}
+	}
+	return ""
+}
+
+// gateway is the address of a container's host in the container's own network; where
+// it has none there, the gateway of the other end.
+func (e *Evidence) gateway(at string, six bool) string {
+	own := e.prefixOn(at, "eth0").Masked()
+	for _, a := range e.Addresses {
+		if a.At == hostOf(at) && own.Contains(a.Prefix.Addr()) {
+			return a.Prefix.Addr().String()
+		}
+	}
+	for _, r := range e.Routes {
+		if (r.At == e.Client || r.At == e.Server) && r.At != at && r.Via.IsValid() && r.To.Bits() == 0 && r.Via.Is6() == six {
+			return r.Via.String() + " dev eth0 onlink"
+		}
+	}
+	return e.addressOn(hostOf(at), "eth0")
+}
+
+// deviceIn is the device of a place with an address of a network; empty: none.
+func (e *Evidence) deviceIn(at string, network netip.Prefix) string {
+	for _, a := range e.Addresses {
+		if a.At == at && network.Contains(a.Prefix.Addr()) {
+			return a.Device
 		}
 	}
 	return ""

@@ -54,6 +54,7 @@ func changedTunnels() map[string]changedFault {
 		"stuck at the tunnel": {"clean-vxlan", func(e *Evidence) {
 			fail(e, "tcp_rr", 1, none)
 			e.Trials[0].Seen = []result.Sighting{{At: "h1/c1", Device: "eth0", Out: true}, {At: "h1", Device: "vxlan0", Out: true}}
+			set(e, "h1", fdb, "02:42:0a:dc:08:02 dev vxlan0", "reachable")
 			count(e, "h1", linkStats, "vxlan0.tx_dropped", 3)
 		}},
 		"dead with all entries": {"clean-vxlan", func(e *Evidence) { fail(e, "tcp_rr", 1, none) }},

@@ -22,9 +22,8 @@ func shaperDrop() Rule {
 					continue // the lab's own --link
 				}
 				name := device + "." + kind + ".dropped"
-				parent := "root"
 				if kind == "ingress" || kind == "clsact" {
-					parent = kind
+					continue // it has no queue: its filters drop
 				}
 				found = append(found, result.Finding{
 					Cause: fmt.Sprintf("the %s on %s in %s drops packets", kind, device, at),
@@ -32,7 +31,7 @@ func shaperDrop() Rule {
 						seen(name, e.counted(at, qdiscs, name), at, qdiscs),
 						seen(device+"."+kind+".overlimits", e.counted(at, qdiscs, device+"."+kind+".overlimits"), at, qdiscs),
 					},
-					Remedy:     remedy(at, fmt.Sprintf("tc qdisc del dev %s %s", device, parent)),
+					Remedy:     remedy(at, fmt.Sprintf("tc qdisc del dev %s root", device)),
 					Confidence: 0.95,
 				})
 			}

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"maps"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -73,21 +72,6 @@ func (e *Evidence) deviceOf(at, address string) string {
 		}
 	}
 	return ""
-}
-
-// route is how a place would send to an address: its route with the longest
-// prefix.
-func (e *Evidence) route(at, address string) (way result.Route, found bool) {
-	to, err := netip.ParseAddr(address)
-	if err != nil {
-		return result.Route{}, false
-	}
-	for _, r := range e.Routes {
-		if r.At == at && r.To.Contains(to) && (!found || r.To.Bits() > way.To.Bits()) {
-			way, found = r, true
-		}
-	}
-	return way, found
 }
 
 // carrierShare is the least share of the packets of a place's busiest device from

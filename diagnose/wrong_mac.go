@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -12,10 +14,30 @@ import (
 func wrongMAC() Rule {
 	return Rule{
 		ID: "wrong-mac", Grave: true, Dead: true,
-		Match: atEach(func(e *Evidence, at string) []result.Finding {
-			return append(e.wrongNeighbours(at), e.pinnedPorts(at)...)
-		}),
+		Match: func(e *Evidence) []result.Finding {
+			var found, pinned []result.Finding
+			for _, at := range e.Places {
+				found = append(found, e.wrongNeighbours(at)...)
+				pinned = append(pinned, e.pinnedPorts(at)...)
+			}
+			return append(sourced(found), pinned...)
+		},
 	}
+}
+
+// sourced joins the findings of one address to that of a permanent entry, if there is one:
+// a tunnel's device answers by it, and others have learned from that.
+func sourced(found []result.Finding) (joined []result.Finding) {
+	address := func(f result.Finding) string { return strings.Fields(f.Evidence[0].Name)[0] }
+	for _, f := range found {
+		source := slices.IndexFunc(found, func(g result.Finding) bool { return address(g) == address(f) && g.Confidence > f.Confidence })
+		if source < 0 {
+			joined = append(joined, f)
+			continue
+		}
+		found[source].Remedy.Then = append(found[source].Remedy.Then, f.Remedy.Steps()...)
+	}
+	return joined
 }
 
 // wrongNeighbours are the findings of a place's neighbour entries for addresses of
@@ -23,7 +45,7 @@ func wrongMAC() Rule {
 func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 	var found []result.Finding
 	for _, name := range keys(e.state(at, neighbours)) {
-		address, device, _ := strings.Cut(name, " dev ")
+		address, _, _ := strings.Cut(name, " dev ")
 		mac, state, has := strings.Cut(e.word(at, neighbours, name), " ")
 		owner := e.owner(address)
 		if owner == "" || owner == at || !has {
@@ -33,17 +55,67 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 		if theirs == "" || e.hasMAC(owner, mac) || at != hostOf(at) && e.hasMAC(hostOf(at), mac) {
 			continue
 		}
+		confidence := 0.96
+		if state == "permanent" { // what others learned may come from it
+			confidence = 0.97
+		}
 		found = append(found, result.Finding{
 			Cause: fmt.Sprintf("%s sends packets for %s (%s) to %s; the device there has %s", at, address, owner, mac, theirs),
 			Evidence: []result.Evidence{
 				seen(name, mac+" "+state, at, neighbours), seen(e.deviceOf(owner, address)+".mac", theirs, owner, links),
 				seen("rx_otherhost_dropped of all devices", e.otherHost(), "", linkStats), e.trialFailed(),
 			},
-			Remedy:     remedy(at, "ip neighbour del "+address+" dev "+device),
-			Confidence: 0.96,
+			Remedy:     e.back(at, owner, remedy(at, e.corrected(at, name, owner, theirs))),
+			Confidence: confidence,
 		})
 	}
 	return found
+}
+
+// corrected is the command that mends a neighbour entry. What the kernel learned is
+// learned anew; a permanent entry is replaced, since a tunnel's device may answer by it
+// and ask nobody, and so is what the tunnel's forwarding database knows.
+func (e *Evidence) corrected(at, name, owner, mac string) string {
+	address, device, _ := strings.Cut(name, " dev ")
+	old, state, _ := strings.Cut(e.word(at, neighbours, name), " ")
+	if state != "permanent" || e.number(at, links, device+".vni") == 0 {
+		return ipFor(address) + " neighbour del " + address + " dev " + device
+	}
+	return e.pinned(at, address, device, owner, mac, old)
+}
+
+// pinned is the command that makes a tunnel's device know an address on another host, by
+// the MAC address there; old is the one that was known for it.
+func (e *Evidence) pinned(at, address, device, owner, mac, old string) string {
+	command := fmt.Sprintf("%s neighbour replace %s lladdr %s dev %s nud permanent", ipFor(address), address, mac, device)
+	if e.ofHost(hostOf(owner), e.tunnelEnds(at, device, mac)) {
+		return command
+	}
+	hosts := e.tunnelEnds(at, device, old)
+	if len(hosts) == 0 {
+		hosts = []string{e.addressOn(hostOf(owner), "eth0")}
+	}
+	return command + fmt.Sprintf(" && bridge fdb append %s dev %s dst %s", mac, device, hosts[0])
+}
+
+// ipFor is the command for the version of IP of an address.
+func ipFor(address string) string {
+	a, _ := netip.ParseAddr(address)
+	return ipOf(a)
+}
+
+// back completes a remedy by the way back: a tunnel's device whose MAC address was changed
+// has forgotten its neighbours.
+func (e *Evidence) back(at, owner string, r *result.Remedy) *result.Remedy {
+	own, theirs := e.vxlans(at), e.vxlans(owner)
+	if len(own) == 0 || len(theirs) == 0 || e.addressOn(at, own[0]) == "" {
+		return r
+	}
+	address := e.addressOn(at, own[0])
+	if state := e.word(owner, neighbours, address+" dev "+theirs[0]); state == "" || slices.Contains(e.unanswered(owner), address+" dev "+theirs[0]) {
+		r.Then = append(r.Then, result.Step{At: owner, Command: e.pinned(owner, address, theirs[0], at, e.word(at, links, own[0]+".mac"), "")})
+	}
+	return r
 }
 
 // hasMAC reports whether a device of a place has a link address. A host answers ARP

@@ -176,7 +176,7 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 	if err != nil {
 		return e, err
 	}
-	e.Addresses, e.Routes = addressing(s.built.Name, held)
+	addressing(&e, held)
 	for n := range e.Readings {
 		e.Readings[n].At = strings.TrimPrefix(e.Readings[n].At, s.built.Name+".")
 	}
@@ -186,19 +186,26 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 	return e, nil
 }
 
-// addressing lists the addresses and routes of places of a cluster.
-func addressing(cluster string, places []probe.Inventory) (addresses []result.Address, routes []result.Route) {
+// addressing lists the addresses, routes and rules of routing of places of a cluster.
+func addressing(e *result.Examination, places []probe.Inventory) {
 	for _, place := range places {
-		at := strings.TrimPrefix(place.Namespace, cluster+".")
+		at := strings.TrimPrefix(place.Namespace, e.Cluster+".")
 		for _, link := range place.Links {
 			for _, prefix := range link.Addresses {
-				addresses = append(addresses, result.Address{At: at, Device: link.Name, Prefix: prefix})
+				e.Addresses = append(e.Addresses, result.Address{At: at, Device: link.Name, Prefix: prefix})
 			}
 		}
-		for _, route := range place.Routes {
+		for _, address := range place.Routing.Addresses {
+			address.At = at
+			e.Addresses = append(e.Addresses, address)
+		}
+		for _, route := range slices.Concat(place.Routes, place.Routing.Routes) {
 			route.At = at
-			routes = append(routes, route)
+			e.Routes = append(e.Routes, route)
+		}
+		for _, policy := range place.Routing.Policies {
+			policy.At = at
+			e.Policies = append(e.Policies, policy)
 		}
 	}
-	return addresses, routes
 }

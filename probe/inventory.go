@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +20,8 @@ type Inventory struct {
 	Inode      uint64         `json:"inode"`     // of the network namespace
 	CPUs       string         `json:"cpus,omitempty"`
 	Links      []Link         `json:"links"`
-	Routes     []result.Route `json:"routes"` // the preferred ones first
+	Routes     []result.Route `json:"routes"` // IPv4, of the main table, the preferred ones first
+	Routing    Routing        `json:"routing"`
 	Neighbours []Neighbour    `json:"neighbours"`
 	FDB        []FDBEntry     `json:"fdb"`
 	Rules      []Chain        `json:"rules"`
@@ -50,7 +52,7 @@ func (v *view) inspect() (Inventory, error) {
 		return i, err
 	}
 	for _, inspect := range []func(*Inventory, map[uint32]string) error{
-		v.inspectLinks, v.inspectNIC, v.inspectRoutes, v.inspectNeighbours, v.inspectFDB, v.inspectRules,
+		v.inspectLinks, v.inspectNIC, v.inspectRoutes, v.inspectRouting, v.inspectNeighbours, v.inspectFDB, v.inspectRules,
 	} {
 		if err := inspect(&i, names); err != nil {
 			return i, err
@@ -100,7 +102,9 @@ func (v *view) inspectRoutes(i *Inventory, names map[uint32]string) error {
 	if err != nil {
 		return fmt.Errorf("list routes: %w", err)
 	}
-	i.Routes, err = parseRoutes(dumped, names)
+	all, err := parseRoutes(dumped, names)
+	i.Routes = ofMain(all)
+	i.Routing.Routes = slices.DeleteFunc(all, func(r result.Route) bool { return r.Table == 0 && !r.Learned })
 	return err
 }
 

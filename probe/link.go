@@ -95,13 +95,15 @@ type Link struct {
 type device struct {
 	Link
 	master   uint32
+	peer     uint32 // of a pair, or the device below; in another namespace maybe
 	settings map[string]any
 }
 
 // parseLinks reads the settings of each device: "eth0.mtu" (bytes), "eth0.kind",
 // "eth0.up", "eth0.running", "eth0.master", "eth0.qdisc", "eth0.txqueuelen"
 // (packets), "eth0.rx_queues", "eth0.tx_queues", "eth0.gso_max_size" (bytes),
-// "eth0.gso_max_segs", "eth0.mac"; of a VXLAN "vxlan0.vni", "vxlan0.port".
+// "eth0.gso_max_segs", "eth0.mac"; "eth0.noarp" where it answers no ARP; of a pair its own
+// "eth0.index" and that of its "eth0.peer"; of a port of a bridge what parsePort adds; of a VXLAN "vxlan0.vni", "vxlan0.port".
 func parseLinks(dumped []byte) (map[string]any, error) {
 	devices, err := parseDevices(dumped)
 	if err != nil {
@@ -152,6 +154,9 @@ func parseLink(body []byte) device {
 		Link:     Link{Index: int(number32(body[4:])), Up: flags&unix.IFF_UP != 0},
 		settings: map[string]any{"running": flags&unix.IFF_RUNNING != 0},
 	}
+	if flags&unix.IFF_NOARP != 0 {
+		d.settings["noarp"] = true
+	}
 	for kind, value := range attributes(body, unix.SizeofIfInfomsg) {
 		switch kind {
 		case unix.IFLA_IFNAME:
@@ -174,11 +179,19 @@ func parseLink(body []byte) device {
 			d.settings["gso_max_size"] = number32(value)
 		case unix.IFLA_GSO_MAX_SEGS:
 			d.settings["gso_max_segs"] = number32(value)
+		case unix.IFLA_LINK:
+			d.peer = number32(value)
 		case unix.IFLA_STATS64:
 			d.addStats(value)
 		case unix.IFLA_LINKINFO:
 			d.addInfo(value)
 		}
+	}
+	switch d.Kind {
+	case "veth":
+		d.settings["index"], d.settings["peer"] = uint32(d.Index), d.peer
+	case "vxlan":
+		d.settings["index"] = uint32(d.Index)
 	}
 	return d
 }
@@ -195,21 +208,64 @@ func (d *device) addStats(stats []byte) {
 
 // addInfo takes the device's kind, and what only its kind has.
 func (d *device) addInfo(info []byte) {
-	var data []byte
+	var data, slave []byte
+	port := ""
 	for kind, value := range attributes(info, 0) {
 		switch kind {
 		case unix.IFLA_INFO_KIND:
 			d.Kind = word(value)
 		case unix.IFLA_INFO_DATA:
 			data = value
+		case unix.IFLA_INFO_SLAVE_KIND:
+			port = word(value)
+		case unix.IFLA_INFO_SLAVE_DATA:
+			slave = value
 		}
 	}
 	if d.Kind == "vxlan" {
 		parseVXLAN(d.settings, data)
 	}
+	if port == "bridge" {
+		parsePort(d.settings, slave)
+	}
 }
 
-// parseVXLAN adds the network and the UDP port of a VXLAN.
+// parsePort adds what a port of a bridge does not do as usual: its state where it does
+// not forward, and what bridge(8) calls isolated, learning and flood.
+func parsePort(values map[string]any, data []byte) {
+	states := []string{"disabled", "listening", "learning", "forwarding", "blocking"}
+	for kind, value := range attributes(data, 0) {
+		if len(value) == 0 {
+			continue
+		}
+		set := value[0] != 0
+		switch kind {
+		case unix.IFLA_BRPORT_STATE:
+			if int(value[0]) < len(states) && states[value[0]] != "forwarding" {
+				values["state"] = states[value[0]]
+			}
+		case unix.IFLA_BRPORT_ISOLATED:
+			if set {
+				values["isolated"] = true
+			}
+		case unix.IFLA_BRPORT_LEARNING:
+			if !set {
+				values["learning"] = false
+			}
+		case unix.IFLA_BRPORT_UNICAST_FLOOD:
+			if !set {
+				values["flood"] = false
+			}
+		case unix.IFLA_BRPORT_MODE:
+			if set {
+				values["hairpin"] = true
+			}
+		}
+	}
+}
+
+// parseVXLAN adds the network and the UDP port of a VXLAN, its own end, and whether it
+// learns and answers ARP by what it knows.
 func parseVXLAN(values map[string]any, data []byte) {
 	for kind, value := range attributes(data, 0) {
 		switch {
@@ -217,6 +273,14 @@ func parseVXLAN(values map[string]any, data []byte) {
 			values["vni"] = number32(value)
 		case kind == unix.IFLA_VXLAN_PORT && len(value) >= 2:
 			values["port"] = binary.BigEndian.Uint16(value)
+		case kind == unix.IFLA_VXLAN_LOCAL || kind == unix.IFLA_VXLAN_LOCAL6:
+			if local, is := netip.AddrFromSlice(value); is && !local.IsUnspecified() {
+				values["local"] = local.String()
+			}
+		case kind == unix.IFLA_VXLAN_LEARNING && len(value) > 0 && value[0] == 0:
+			values["nolearning"] = true
+		case kind == unix.IFLA_VXLAN_PROXY && len(value) > 0 && value[0] != 0:
+			values["proxy"] = true
 		}
 	}
 }

@@ -2,17 +2,25 @@ package probe
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
-// neighbours lists the ARP table.
+// neighbours lists the tables of ARP and of IPv6's neighbour discovery.
 func neighbours() Probe {
 	return Probe{
 		Name: "neighbours", Doc: "link address and state of each neighbour", Scope: Namespace, Source: "ip neighbour",
-		look: func(v *view) (map[string]any, error) { return lookAtNeighbours(v, unix.AF_INET) },
+		look: func(v *view) (map[string]any, error) {
+			values, err := lookAtNeighbours(v, unix.AF_INET)
+			six, err6 := lookAtNeighbours(v, unix.AF_INET6)
+			if err6 == nil { // else the kernel has no IPv6
+				maps.Copy(values, six)
+			}
+			return values, err
+		},
 	}
 }
 

@@ -48,6 +48,7 @@ func All() []Probe {
 		snmp(), netstat(), linkStats(), driverStats(), qdiscs(), conntrack(), ruleCounters(),
 		schedstat(), sched(), cgroupCPU(),
 
+		xfrmStat(), xfrmPolicies(), filterCounters(), filters(),
 		neighbourLimits(),
 		links(), offloads(), steering(), sysctls(), neighbours(), forwarding(), rules(), legacyTables(), conntrackTable(), listeners(),
 	}

@@ -13,7 +13,7 @@ func qdiscs() Probe {
 		Name: "qdisc", Doc: "packets, drops and overlimits of each queueing discipline", Scope: Namespace, Source: "tc -s qdisc",
 		wraps: width32,
 		count: func(v *view) (map[string]float64, error) {
-			dumped, err := v.dump(unix.NETLINK_ROUTE, unix.RTM_GETQDISC, make([]byte, tcmsgSize))
+			dumped, err := v.queues()
 			if err != nil {
 				return nil, err
 			}

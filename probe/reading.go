@@ -46,7 +46,7 @@ func NewReader(root string, scope Scope) *Reader { return &Reader{scope: scope, 
 func (r *Reader) Read() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.view.dumped = nil
+	r.view.dumped, r.view.queued = nil, nil
 	c := Counts{sources: map[string]map[string]float64{}}
 	for _, p := range All() {
 		if p.Scope != r.scope || p.count == nil {

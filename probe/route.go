@@ -1,8 +1,10 @@
 package probe
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -10,7 +12,7 @@ import (
 	"tare/result"
 )
 
-// parseAddresses reads the answer to RTM_GETADDR for IPv4: the addresses of
+// parseAddresses reads the answer to RTM_GETADDR: the addresses of
 // each device, by its index.
 func parseAddresses(dumped []byte) (map[uint32][]netip.Prefix, error) {
 	found := map[uint32][]netip.Prefix{}
@@ -44,8 +46,8 @@ func parseAddresses(dumped []byte) (map[uint32][]netip.Prefix, error) {
 	return found, nil
 }
 
-// parseRoutes reads the answer to RTM_GETROUTE for IPv4: the routes of the main
-// table.
+// parseRoutes reads the answer to RTM_GETROUTE: the routes of all tables, and what
+// is remembered of single destinations.
 func parseRoutes(dumped []byte, names map[uint32]string) ([]result.Route, error) {
 	routes := []result.Route{}
 	for m := range messages(dumped) {
@@ -55,17 +57,36 @@ func parseRoutes(dumped []byte, names map[uint32]string) ([]result.Route, error)
 		if len(m.body) < unix.SizeofRtMsg {
 			return nil, fmt.Errorf("parse routes: a message of %d bytes", len(m.body))
 		}
-		// struct rtmsg: family, lengths, TOS, table, protocol, scope, type, flags.
-		if m.body[4] == unix.RT_TABLE_MAIN && number32(m.body[8:])&unix.RTM_F_CLONED == 0 {
-			routes = append(routes, parseRoute(m.body, names))
+		r := parseRoute(m.body, names)
+		if kind, sends := routeKind(m.body[7]); sends && !r.To.Addr().IsMulticast() {
+			r.Kind = kind
+			routes = append(routes, r)
 		}
 	}
 	return routes, nil
 }
 
+// ofMain are the routes of the main table.
+func ofMain(routes []result.Route) []result.Route {
+	return slices.DeleteFunc(slices.Clone(routes), func(r result.Route) bool { return r.Table != 0 || r.Learned })
+}
+
+// routeKind names a type of routes as iproute2 does, and reports whether packets
+// for one receiver meet it.
+func routeKind(number byte) (kind string, known bool) {
+	kinds := map[byte]string{
+		unix.RTN_UNICAST: "", unix.RTN_LOCAL: "local", unix.RTN_BLACKHOLE: "blackhole", unix.RTN_UNREACHABLE: "unreachable",
+		unix.RTN_PROHIBIT: "prohibit", unix.RTN_THROW: "throw",
+	}
+	kind, known = kinds[number]
+	return kind, known
+}
+
+// parseRoute reads a route: struct rtmsg has family, lengths, TOS, table, protocol,
+// scope, type and flags.
 func parseRoute(body []byte, names map[uint32]string) result.Route {
-	r := result.Route{Protocol: routeProtocol(body[5]), Blackhole: body[7] == unix.RTN_BLACKHOLE}
-	to := netip.IPv4Unspecified()
+	r := result.Route{Protocol: routeProtocol(body[5]), Table: tableOf(uint32(body[4])), Learned: number32(body[8:])&unix.RTM_F_CLONED != 0}
+	to := unspecified(body[0])
 	for kind, value := range attributes(body, unix.SizeofRtMsg) {
 		switch kind {
 		case unix.RTA_DST:
@@ -76,16 +97,72 @@ func parseRoute(body []byte, names map[uint32]string) result.Route {
 			r.Via, _ = netip.AddrFromSlice(value)
 		case unix.RTA_OIF:
 			r.Device = names[number32(value)]
+		case unix.RTA_TABLE:
+			r.Table = tableOf(number32(value))
+		case unix.RTA_PRIORITY:
+			r.Metric = number32(value)
+		case unix.RTA_MULTIPATH:
+			r.Hops = parseHops(value, names)
 		case unix.RTA_METRICS:
-			for metric, chosen := range attributes(value, 0) {
-				if metric == unix.RTAX_CC_ALGO {
-					r.CC = word(chosen)
-				}
-			}
+			addMetrics(&r, value)
 		}
+	}
+	if len(r.Hops) > 0 {
+		r.Via, r.Device = r.Hops[0].Via, r.Hops[0].Device
+	}
+	if to.Is6() && r.Metric == 1024 {
+		r.Metric = 0 // the kernel's default
 	}
 	r.To = netip.PrefixFrom(to, int(body[1]))
 	return r
+}
+
+func unspecified(family byte) netip.Addr {
+	if family == unix.AF_INET6 {
+		return netip.IPv6Unspecified()
+	}
+	return netip.IPv4Unspecified()
+}
+
+// tableOf is a table as a route names it: 0 is the main one.
+func tableOf(number uint32) uint32 {
+	if number == unix.RT_TABLE_MAIN {
+		return 0
+	}
+	return number
+}
+
+func addMetrics(r *result.Route, metrics []byte) {
+	for metric, chosen := range attributes(metrics, 0) {
+		switch metric {
+		case unix.RTAX_CC_ALGO:
+			r.CC = word(chosen)
+		case unix.RTAX_MTU:
+			r.MTU = number32(chosen)
+		case unix.RTAX_LOCK:
+			r.Locked = number32(chosen)&(1<<unix.RTAX_MTU) != 0
+		}
+	}
+}
+
+// parseHops reads several next hops, each a struct rtnexthop: length, flags, weight
+// and device, followed by attributes.
+func parseHops(data []byte, names map[uint32]string) (hops []result.NextHop) {
+	for len(data) >= unix.SizeofRtNexthop {
+		size := int(binary.NativeEndian.Uint16(data))
+		if size < unix.SizeofRtNexthop || size > len(data) {
+			return hops
+		}
+		hop := result.NextHop{Device: names[number32(data[4:])]}
+		for kind, value := range attributes(data[:size], unix.SizeofRtNexthop) {
+			if kind == unix.RTA_GATEWAY {
+				hop.Via, _ = netip.AddrFromSlice(value)
+			}
+		}
+		hops = append(hops, hop)
+		data = data[min(aligned(size), len(data)):]
+	}
+	return hops
 }
 
 // routeProtocol names the routing daemon that a route is from, as iproute2's

@@ -19,6 +19,7 @@ type view struct {
 
 	room     []byte // for the file or the datagram that was read last
 	dumped   []byte // the devices; nil: not asked for yet
+	queued   []byte // their queueing disciplines; likewise
 	sequence uint32 // of the last netlink request
 }
 
@@ -124,6 +125,15 @@ func (v *view) links() (dumped []byte, err error) {
 		return nil, fmt.Errorf("list devices: %w", err)
 	}
 	return v.dumped, nil
+}
+
+// queues asks for the queueing disciplines of the namespace (RTM_GETQDISC), once in a
+// round of reading.
+func (v *view) queues() (dumped []byte, err error) {
+	if v.queued == nil {
+		v.queued, err = v.dump(unix.NETLINK_ROUTE, unix.RTM_GETQDISC, make([]byte, tcmsgSize))
+	}
+	return v.queued, err
 }
 
 // names are those of the devices, by index.

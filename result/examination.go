@@ -21,6 +21,7 @@ type Examination struct {
 	States    []State   // after the trials, At as Places
 	Addresses []Address // likewise
 	Routes    []Route   // likewise, of one place the preferred ones first
+	Policies  []Policy  // likewise; none: only the main table is used
 	Readings  []Reading // from before the trials to after them, At as Places
 	Unread    []Unread
 }

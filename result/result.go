@@ -285,9 +285,19 @@ type Finding struct {
 
 // Remedy is a fix that can be carried out without a choice of the user's.
 type Remedy struct {
-	At      string `json:"at"`      // the place of the lab: "vxlan.h1/c1"
-	Command string `json:"command"` // for a shell there
+	At      string `json:"at"`             // the place of the lab: "vxlan.h1/c1"
+	Command string `json:"command"`        // for a shell there
+	Then    []Step `json:"then,omitempty"` // what must be done after it, mostly elsewhere
 }
+
+// Step is one of several commands of a remedy.
+type Step struct {
+	At      string `json:"at"`
+	Command string `json:"command"`
+}
+
+// Steps are all commands of a remedy, in their order.
+func (r *Remedy) Steps() []Step { return append([]Step{{r.At, r.Command}}, r.Then...) }
 
 // Verified is what a fix gave back when it was carried out and the cell was
 // measured again.

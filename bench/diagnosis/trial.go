@@ -218,8 +218,10 @@ func (s *stage) mend(ctx context.Context, w wording, cause string, verdicts []ve
 		return "", nil
 	}
 	for range mostFixes {
-		if out, err := s.Type(ctx, "", fix.At, "sh", "-c", fix.Command); err != nil {
-			return fmt.Sprintf("%s: %s at %s: %v: %s", notMended, fix.Command, fix.At, err, out), nil
+		for _, step := range fix.Steps() {
+			if out, err := s.Type(ctx, "", step.At, "sh", "-c", step.Command); err != nil {
+				return fmt.Sprintf("%s: %s at %s: %v: %s", notMended, step.Command, step.At, err, out), nil
+			}
 		}
 		there, err := s.bitten(ctx, w.Bites)
 		if err != nil || !there {

@@ -91,26 +91,33 @@ func (f runFlags) again(ctx context.Context, l *site.Lab, plan result.Plan, m me
 	})
 }
 
-// carryOut types a remedy at its place.
-func carryOut(ctx context.Context, l *site.Lab, r *result.Remedy) (err error) {
+// carryOut types a remedy, each step at its place.
+func carryOut(ctx context.Context, l *site.Lab, r *result.Remedy) error {
+	for _, step := range r.Steps() {
+		if err := typeAt(ctx, l, step.At, step.Command); err != nil {
+			return fmt.Errorf("carry out %q in %s: %w", step.Command, step.At, err)
+		}
+	}
+	return nil
+}
+
+// typeAt types a command at a place.
+func typeAt(ctx context.Context, l *site.Lab, at, command string) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
-		return fmt.Errorf("carry out the fix: %w", err)
+		return err
 	}
 	from, to, err := os.Pipe()
 	if err != nil {
-		return errors.Join(fmt.Errorf("carry out the fix: %w", err), null.Close())
+		return errors.Join(err, null.Close())
 	}
 	// Debian has some tools where an ordinary user's PATH does not reach.
-	status, err := l.Exec(ctx, r.At, []string{"sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; " + r.Command}, null, to, to)
+	status, err := l.Exec(ctx, at, []string{"sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; " + command}, null, to, to)
 	err = errors.Join(err, null.Close(), to.Close())
 	output, errRead := io.ReadAll(from)
 	err = errors.Join(err, errRead, from.Close())
 	if err == nil && status != 0 {
 		err = fmt.Errorf("it ended with status %d: %s", status, strings.TrimSpace(string(output)))
 	}
-	if err != nil {
-		return fmt.Errorf("carry out %q in %s: %w", r.Command, r.At, err)
-	}
-	return nil
+	return err
 }

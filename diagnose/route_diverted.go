@@ -1,0 +1,226 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"tare/catalog"
+	"tare/result"
+)
+
+// routeDiverted finds a place that refuses the packets of a path by its routes, or
+// sends them by another device than the one behind which the other end is: by a rule of
+// routing, a route that is preferred, or an address that it has, too.
+func routeDiverted() Rule {
+	return Rule{
+		ID: "route-diverted", Grave: true, Dead: true,
+		Match: func(e *Evidence) []result.Finding {
+			var found []result.Finding
+			for _, at := range e.suspects() {
+				for _, ends := range [][2]string{{e.Client, e.Server}, {e.Server, e.Client}} {
+					if f, diverted := e.diverted(at, ends[0], ends[1]); diverted {
+						found = append(found, f)
+					}
+				}
+			}
+			return found
+		},
+	}
+}
+
+// diverted examines how a place sends what goes from one end to the other. Only where
+// no rule is sure to match, those that ask for a mark are tried.
+func (e *Evidence) diverted(at, from, to string) (result.Finding, bool) {
+	f := flow{}
+	var errs [2]error
+	f.from, errs[0] = netip.ParseAddr(e.addressOn(from, "eth0"))
+	f.to, errs[1] = netip.ParseAddr(e.addressOn(to, "eth0"))
+	if at == to || errs[0] != nil || errs[1] != nil || f.from.Is6() != f.to.Is6() {
+		return result.Finding{}, false
+	}
+	for _, f.marked = range []bool{false, true} {
+		w, routed := e.way(at, f)
+		routers, _ := catalog.FindNetwork(e.Network)
+		if !routed || !w.chosen() && (w.Protocol != "" || routers.Takes(catalog.Router)) || !e.astray(w, f.to) { // a daemon's routes are its own
+			continue
+		}
+		others := e.others(w, f)
+		if len(others) == 0 && w.Kind == "" && e.rightGateway(w, to) == "" {
+			continue // nothing shows that there is a better one
+		}
+		found := e.strayed(w, f, to, others)
+		if f.marked {
+			found.Confidence = 0.7
+		}
+		return found, true
+	}
+	return result.Finding{}, false
+}
+
+// astray reports whether packets that go by a route do not arrive: it refuses them, its
+// next hop does not answer, belongs to nobody on the path, or its device is none of the
+// network's.
+func (e *Evidence) astray(w way, to netip.Addr) bool {
+	if w.Kind != "" {
+		return true
+	}
+	hop := to
+	if w.Via.IsValid() {
+		hop = w.Via
+	}
+	state := e.word(w.At, neighbours, hop.String()+" dev "+w.Device)
+	if strings.HasSuffix(state, "failed") || strings.HasSuffix(state, "incomplete") || e.bare(w.At, w.Device) {
+		return true
+	}
+	t, _ := e.failed()
+	l := e.lost(t)
+	left := l.at == w.At && l.device == w.Device && l.out
+	return left && !e.ofUnderlay(w.At, w.Device) && w.At == hostOf(w.At) && !e.leadsTo(w, to)
+}
+
+// bare reports whether a device has nothing behind it: a dummy, or a bridge without a port.
+func (e *Evidence) bare(at, device string) bool {
+	switch e.word(at, links, device+".kind") {
+	case "dummy", "ifb":
+		return true
+	case "bridge":
+		for _, port := range e.names(at, links, ".master") {
+			if e.word(at, links, port+".master") == device {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// leadsTo reports whether the forwarding database or the neighbours know the address's
+// own MAC address behind a route's device.
+func (e *Evidence) leadsTo(w way, to netip.Addr) bool {
+	owner := e.owner(to.String())
+	mac := e.word(owner, links, e.deviceOf(owner, to.String())+".mac")
+	entry := e.word(w.At, neighbours, to.String()+" dev "+w.Device)
+	return mac != "" && strings.HasPrefix(entry, mac)
+}
+
+// strayed is the finding of a way that leads astray.
+func (e *Evidence) strayed(w way, f flow, to string, others []result.Route) result.Finding {
+	target := fmt.Sprintf("%s (%s)", to, f.to)
+	does := "sends packets for " + target + " by " + w.Device
+	switch w.Kind {
+	case "":
+	case "local":
+		does = fmt.Sprintf("takes packets for %s for its own, by the route %s", target, w.Route)
+		if own := e.deviceOf(w.At, f.to.String()); own != "" {
+			does = fmt.Sprintf("takes packets for %s for its own: %s is an address of its %s, too", target, f.to, own)
+		}
+	default:
+		does = "refuses packets for " + target
+	}
+	found := result.Finding{
+		Evidence:   []result.Evidence{seen("way to "+f.to.String(), w.Route.String(), w.At, result.SourceRoutes), e.trialFailed()},
+		Confidence: 0.95,
+	}
+	if gateway := e.rightGateway(w, to); len(others) == 0 && gateway != "" {
+		does = fmt.Sprintf("sends packets for %s to %s, which does not answer, and not to %s", target, w.Via, gateway)
+	}
+	if len(others) > 0 && w.Kind == "" {
+		does += ", behind which it is not, and not by " + others[0].Device
+		if others[0].Device == w.Device {
+			does = fmt.Sprintf("sends packets for %s to %s, not to %s", target, w.Via, others[0].Via)
+		}
+		found.Evidence = append(found.Evidence, seen("other route", others[0].String(), w.At, result.SourceRoutes))
+	}
+	found.Cause, found.Remedy = w.At+" "+does, remedy(w.At, e.straighten(w, f, to, others))
+	same := e.prefixBehind(w, others)
+	switch {
+	case w.chosen():
+		found.Cause += fmt.Sprintf(": its rule %d (%s) says so", w.by.Priority, w.by)
+		found.Evidence[0] = seen("rule", w.by.String(), w.At, "ip rule")
+	case w.Kind == "local":
+	case same.IsValid():
+		found.Cause += ": both have addresses of " + same.Masked().String()
+		found.Evidence = append(found.Evidence, seen(w.Device+" has", same.String(), w.At, "ip address"))
+	default:
+		found.Cause += ": its route " + w.Route.String() + " says so"
+	}
+	return found
+}
+
+// straighten is the command that removes what leads packets astray, and adds a route
+// where none is left that leads to the end.
+func (e *Evidence) straighten(w way, f flow, to string, others []result.Route) string {
+	family := ipOf(f.to)
+	var command string
+	same, own := e.prefixBehind(w, others), e.deviceOf(w.At, f.to.String())
+	switch {
+	case w.chosen():
+		command = fmt.Sprintf("%s rule del %s priority %d", family, strings.Replace(w.by.String(), "from all ", "", 1), w.by.Priority)
+	case w.Kind == "local" && own != "":
+		command = fmt.Sprintf("%s addr del %s dev %s", family, e.prefixOf(w.At, f.to), own)
+	case same.IsValid():
+		command = fmt.Sprintf("%s addr del %s dev %s", family, same, w.Device)
+	case len(others) == 0 && e.rightGateway(w, to) != "":
+		return fmt.Sprintf("%s route replace %s via %s%s", family, w.To, e.rightGateway(w, to), e.control(w.At))
+	default:
+		command = family + " route del " + w.Route.String()
+	}
+	if w.Kind == "local" || len(others) > 0 && !others[0].Learned {
+		return command
+	}
+	restore := e.addRoute(w.At, to)
+	if len(others) > 0 {
+		restore = fmt.Sprintf("%s route add %s%s", family, others[0], e.control(w.At))
+	}
+	return "sh -c '" + command + "; " + restore + "'"
+}
+
+// rightGateway is the gateway that a place needs in place of one that nobody on the path
+// has; empty: it is not known.
+func (e *Evidence) rightGateway(w way, to string) string {
+	switch {
+	case w.Kind != "" || !w.Via.IsValid() || e.owner(w.Via.String()) != "":
+		return ""
+	case w.At != hostOf(w.At):
+		if e.deviceIn(hostOf(w.At), e.prefixOn(w.At, "eth0").Masked()) == "" {
+			return ""
+		}
+		return e.gateway(w.At, w.Via.Is6())
+	case w.At == hostOf(to):
+		return ""
+	}
+	return e.addressOn(hostOf(to), "eth0")
+}
+
+// prefixBehind is the address of a place's device that made a route which leads astray,
+// while another device has one of the same network; invalid: it is another route.
+func (e *Evidence) prefixBehind(w way, others []result.Route) netip.Prefix {
+	if w.Via.IsValid() || len(others) == 0 || others[0].Device == w.Device {
+		return netip.Prefix{}
+	}
+	for _, a := range e.Addresses {
+		if a.At == w.At && a.Device == w.Device && a.Prefix.Masked() == w.To {
+			return a.Prefix
+		}
+	}
+	return netip.Prefix{}
+}
+
+// prefixOf is an address of a place with its length.
+func (e *Evidence) prefixOf(at string, address netip.Addr) netip.Prefix {
+	for _, a := range e.Addresses {
+		if a.At == at && a.Prefix.Addr() == address {
+			return a.Prefix
+		}
+	}
+	return netip.PrefixFrom(address, address.BitLen())
+}
+
+// ipOf is the command for a version of IP.
+func ipOf(a netip.Addr) string {
+	if a.Is6() {
+		return "ip -6"
+	}
+	return "ip"
+}
