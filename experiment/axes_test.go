@@ -81,7 +81,7 @@ func TestEveryParameterIsDeclared(t *testing.T) {
 			}
 		}
 	}
-	foreign := []string{"kernel", "tool_version", "file", "side", "direction", "url", "threads", "pipelining", "test"}
+	foreign := []string{"kernel", "tool_version", "file", "side", "direction", "url", "threads", "pipelining", "test", "protocol"}
 	for _, a := range result.Axes() {
 		if !seen[a.Name] && !slices.Contains(foreign, a.Name) {
 			t.Errorf("no plan gives a cell the axis %s: leave it out, or let this test set it", a.Name)
