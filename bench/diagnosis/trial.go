@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -224,12 +225,26 @@ func (s *stage) mend(ctx context.Context, w wording, cause string, verdicts []ve
 			}
 		}
 		there, err := s.bitten(ctx, w.Bites)
-		if err != nil || !there {
-			return mended, err
+		if err != nil {
+			return "", err
+		}
+		if !there {
+			return s.lasting(ctx, cause, asked), nil
 		}
 		if fix = s.ask(ctx, asked).Remedy; fix == nil {
 			break
 		}
 	}
 	return notMended + ": the symptom stays", nil
+}
+
+// lasting is mended where the symptom is gone and the doctor names the cause no more.
+func (s *stage) lasting(ctx context.Context, cause string, asked question) string {
+	if asked != doctor {
+		return mended
+	}
+	if again := s.ask(ctx, doctor); slices.Contains(again.Found, cause) {
+		return notMended + ": the symptom is gone, and tare doctor names the cause again"
+	}
+	return mended
 }
