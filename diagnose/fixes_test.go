@@ -31,6 +31,11 @@ func TestFixesMendWhatTheyFind(t *testing.T) {
 			set(e, "h1", links, "vxlan0.nolearning", true)
 			set(e, "h1", links, "vxlan0.proxy", true)
 		}, "neighbour-failed", "vxlan0 of h1 knows its neighbours from what sets them up", "ip neighbour replace 10.220.8.2 lladdr 02:42:0a:dc:08:02 dev vxlan0 nud permanent"},
+		"two containers with one address": {"clean-route", func(e *Evidence) {
+			lose(e, entered()...)
+			set(e, "h2", neighbours, "10.102.0.2 dev br0", "02:42:0a:66:00:03 reachable")
+			set(e, "h2", fdb, "02:42:0a:66:00:03 dev veth-c2", "reachable")
+		}, "wrong-mac", "the device behind veth-c2 of h2 has the same address", "ip addr del 10.102.0.2/16 dev eth0 && tare lab exec --name demo h2 -- ip neighbour del 10.102.0.2 dev br0"},
 		"a device without ARP": {"clean-route", func(e *Evidence) {
 			lose(e, entered()...)
 			set(e, "h2", neighbours, "10.102.0.2 dev br0", "incomplete")

@@ -59,7 +59,7 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 		if state == "permanent" { // what others learned may come from it
 			confidence = 0.97
 		}
-		found = append(found, result.Finding{
+		f := result.Finding{
 			Cause: fmt.Sprintf("%s sends packets for %s (%s) to %s; the device there has %s", at, address, owner, mac, theirs),
 			Evidence: []result.Evidence{
 				seen(name, mac+" "+state, at, neighbours), seen(e.deviceOf(owner, address)+".mac", theirs, owner, links),
@@ -67,9 +67,32 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 			},
 			Remedy:     e.back(at, owner, remedy(at, e.corrected(at, name, owner, theirs))),
 			Confidence: confidence,
-		})
+		}
+		if state != "permanent" {
+			e.twice(&f, hostOf(owner), owner, address, mac)
+		}
+		found = append(found, f)
 	}
 	return found
+}
+
+// twice completes a finding where the MAC address that was learned is that of another
+// container of the owner's host: both have the IP address.
+func (e *Evidence) twice(f *result.Finding, host, owner, address, mac string) {
+	for _, name := range keys(e.state(host, fdb)) {
+		known, port, _ := strings.Cut(name, " dev ")
+		other, container := strings.CutPrefix(port, "veth-")
+		if known != mac || e.word(host, fdb, name) == "permanent" || !container || e.Lab == "" || host+"/"+other == owner {
+			continue
+		}
+		a, _ := netip.ParseAddr(address)
+		f.Cause += fmt.Sprintf(": the device behind %s of %s has the same address", port, host)
+		f.Evidence = append(f.Evidence, seen(name, e.word(host, fdb, name), host, fdb))
+		first := f.Remedy.Steps()
+		f.Remedy = remedy(host+"/"+other, fmt.Sprintf("%s addr del %s dev eth0", ipOf(a), e.prefixOf(owner, a)))
+		f.Remedy.Then = first
+		return
+	}
 }
 
 // corrected is the command that mends a neighbour entry. What the kernel learned is
