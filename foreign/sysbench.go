@@ -24,7 +24,7 @@ var (
 )
 
 func hintsSysbench() []string {
-	return []string{"sysbench", "threads", "thds", "ransaction", "events", "queries", "errors", "deadlocks", "reconnects", "total", "FATAL", "tatistics", "atency", "airness", "started", "speed", "requests"}
+	return []string{"sysbench", "threads", "thds", "ransaction", "events", "queries", "errors", "deadlocks", "reconnects", "total", "FATAL", "tatistics", "atency", "airness", "started", "speed", "requests", "elapsed"}
 }
 
 func claimsSysbench(ahead []string) claim {
