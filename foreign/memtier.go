@@ -60,6 +60,7 @@ func readMemtierJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 			}
 			b := set.begin(cut)
 			b.param("test", strings.ToLower(strings.TrimSuffix(command, "s")))
+			b.warn("of its " + command + " alone")
 			if several {
 				b.warn("the mean of several runs: " + strings.ToLower(name))
 			}
