@@ -23,6 +23,7 @@ func TestLogsThatLackSomething(t *testing.T) {
 		"iperf3/tcp-r.client.json", "iperf3/tcp-bidir.client.json", "iperf3/udp.server.json", "iperf3/udp-r.client.json",
 		"qperf/vvu.txt", "qperf/ub.txt", "sockperf/pp.txt", "sockperf/tp-tcp.txt", "sockperf/ul-rtt.txt",
 		"sysbench/read_only.txt", "sysbench/cpu.txt", "sysbench/histogram.txt", "wrk/latency.txt", "wrk/non2xx.txt", "iperf2/tcp-ep.server.txt", "iperf3/int.client.txt", "iperf3/two.server.txt", "autocannon/short.json",
+		"netperf/udp-loss.txt", "netperf/rr-burst.txt", "ping/dup.txt", "h2load/missing.txt", "ghz/some.json",
 	} {
 		text := string(read(t, filepath.Join("testdata", path)))
 		whole := readAs(path, text)

@@ -56,7 +56,7 @@ func readFortioJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 		words = "mostly code " + firstOf(failed)
 	}
 	if b.answered(d.DurationHistogram.Count, total, words) {
-		b.metric("rate", d.ActualQPS, b.withFailed()...)
+		b.above0("rate", d.ActualQPS, b.withFailed()...)
 		d.DurationHistogram.note(b)
 	}
 	return []result.Cell{b.done()}, true

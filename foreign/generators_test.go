@@ -38,7 +38,7 @@ bytes  Bytes  bytes    bytes   secs.    per sec
 		{"a ping that nobody answers", "PING 10.0.0.9 (10.0.0.9) 56(84) bytes of data.\nFrom 10.0.0.1 icmp_seq=1 Destination Host Unreachable\n\n--- 10.0.0.9 ping statistics ---\n2 packets transmitted, 0 received, +2 errors, 100% packet loss, time 1010ms",
 			`ping icmp_rr side=client size=56 loss=1 failed: none of 2 packets was answered: Destination Host Unreachable`},
 		{"a ping that was cut", "64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=0.20 ms\n64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=0.40 ms",
-			`ping icmp_rr side=client rtt_p50=0.0002 rtt_mean=0.0003`},
+			`ping icmp_rr side=client rtt_p50=0.0002! rtt_mean=0.0003`},
 		{"a fortio in which some failed", `{"RunType":"HTTP","RequestedQPS":"1000","ActualQPS":998.5,"ActualDuration":10000000000,"NumThreads":4,"DurationHistogram":{"Count":9985,"Avg":0.0012,"Data":[{"Start":0.0009,"End":0.001,"Percent":60},{"Start":0.001,"End":0.004,"Percent":100}],
 "Percentiles":[{"Percentile":50,"Value":0.00095},{"Percentile":99,"Value":0.0035}]},"RetCodes":{"200":9900,"503":85},"URL":"http://h:8080/"}`,
 			`fortio http side=client rate=1000 rate=998.5! latency_mean=0.0012 latency_p50=0.00095 latency_p99=0.0035!`},

@@ -46,7 +46,7 @@ func readGhzJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	if !b.answered(*d.Count, *d.Count-d.Statuses["OK"], firstOf(d.Errors)) {
 		return []result.Cell{b.done()}, true
 	}
-	b.metric("rate", d.RPS, b.withFailed()...)
+	b.above0("rate", d.RPS, b.withFailed()...)
 	b.took("mean", seconds(d.Average, time.Nanosecond), b.withFailed()...)
 	b.took("min", seconds(d.Fastest, time.Nanosecond))
 	b.took("max", seconds(d.Slowest, time.Nanosecond))

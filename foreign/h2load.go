@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"tare/result"
@@ -94,10 +93,10 @@ func (run *h2loadRun) cells() []result.Cell {
 		b.known("duration", v)
 	}
 	switch {
-	case run.requests != nil && !run.answered(b):
+	case !run.answered(b):
 	case run.finish != nil:
-		b.metric("rate", count(run.finish[3]), b.withFailed()...)
-		b.metric("throughput", 8*count(run.finish[4])*kibi(run.finish[5]), "with the headers of HTTP")
+		b.above0("rate", count(run.finish[3]), b.withFailed()...)
+		b.above0("throughput", 8*count(run.finish[4])*kibi(run.finish[5]), "with the headers of HTTP")
 		run.latencies(b)
 	default:
 		b.warn("no summary: the text breaks off before it")
@@ -106,21 +105,27 @@ func (run *h2loadRun) cells() []result.Cell {
 	return []result.Cell{b.done()}
 }
 
-// answered notes what became of the requests; those that were not sent have failed, too.
+// answered notes what became of the requests; those that were not sent have failed, too. Where their
+// line is lost, the codes of their answers say it.
 func (run *h2loadRun) answered(b *builder) bool {
 	var words []string
-	for n, name := range map[int]string{6: "errored", 7: "timed out"} {
-		if count(run.requests[n]) > 0 {
-			words = append(words, run.requests[n]+" "+name)
+	note := func(groups []string, names map[int]string) (sum float64) {
+		for n := range groups {
+			if name := names[n]; name != "" && count(groups[n]) > 0 {
+				words, sum = append(words, groups[n]+" "+name), sum+count(groups[n])
+			}
 		}
+		return sum
 	}
-	for n, name := range map[int]string{3: "of 4xx", 4: "of 5xx"} {
-		if run.codes != nil && count(run.codes[n]) > 0 {
-			words = append(words, run.codes[n]+" "+name)
-		}
+	note(run.requests, map[int]string{6: "errored", 7: "timed out"})
+	bad := note(run.codes, map[int]string{3: "of 4xx", 4: "of 5xx"})
+	switch {
+	case run.requests != nil:
+		return b.answered(count(run.requests[1]), count(run.requests[5]), strings.Join(words, ", "))
+	case run.codes != nil:
+		return b.answered(count(run.codes[1])+count(run.codes[2])+bad, bad, strings.Join(words, ", "))
 	}
-	slices.Sort(words)
-	return b.answered(count(run.requests[1]), count(run.requests[5]), strings.Join(words, ", "))
+	return true
 }
 
 // latencies notes the times of requests, and the mean ones of a connection and of its first byte.

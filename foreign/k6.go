@@ -115,10 +115,8 @@ func (s k6Summary) requests(b *builder) {
 	if !b.answered(all, all*cmp.Or(failed["rate"], failed["value"]), "") || s.took == 0 {
 		return
 	}
-	b.metric("rate", cmp.Or(s.metrics["http_reqs"]["rate"], all/s.took), b.withFailed()...)
-	if bytes := s.metrics["data_received"]["count"]; bytes > 0 {
-		b.metric("throughput", 8*bytes/s.took, "with the headers of HTTP")
-	}
+	b.above0("rate", cmp.Or(s.metrics["http_reqs"]["rate"], all/s.took), b.withFailed()...)
+	b.above0("throughput", 8*s.metrics["data_received"]["count"]/s.took, "with the headers of HTTP")
 }
 
 // k6Times notes a distribution: avg, med, p(95).

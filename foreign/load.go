@@ -52,6 +52,13 @@ func (b *builder) withFailed() []string {
 	return nil
 }
 
+// above0 notes a metric where it is more than 0: else it was not measured.
+func (b *builder) above0(name string, v float64, warnings ...string) {
+	if v > 0 {
+		b.metric(name, v, warnings...)
+	}
+}
+
 // took notes a time of requests, in s: "mean", "min", or a percentile as rankName calls it. In a
 // workload of round trips it is one of those. What is 0 was not measured.
 func (b *builder) took(name string, v float64, warnings ...string) {

@@ -17,6 +17,7 @@ var (
 	netperfInterim = expressionOf(`^Interim result:\s*([\d.]+)\s+(\S+/s) over ([\d.]+) seconds`)
 	netperfFailure = expressionOf(`^(?:netperf: )?(establish[_ ]control.*|(?:send|recv)_\w+: .*|remote error.*)$`)
 	netperfGaveUp  = expressionOf(`could not establish`)
+	netperfMore    = expressionOf(`^Alignment\s+Offset`)
 	netperfUnsure  = expressionOf(`Desired confidence was not achieved`)
 )
 
@@ -46,6 +47,7 @@ type netperfRun struct {
 	unsure   bool
 	burst    string // how many requests are under way beside the first, as the head has it
 	omni     bool   // the table of omni has its usual columns
+	more     bool   // the tables of -v 2 have begun
 }
 
 // readNetperf reads netperf's classic tests, and -k and CSV of omni.
@@ -102,7 +104,9 @@ func (run *netperfRun) read(line string) {
 		m := netperfOmni.FindStringSubmatch(line)
 		run.rows++
 		run.values["ELAPSED_TIME"], run.values["THROUGHPUT"], run.values["THROUGHPUT_UNITS"] = m[1], m[2], m[3]
-	case run.head != nil && netperfRow.MatchString(line):
+	case netperfMore.MatchString(line):
+		run.more = true
+	case run.head != nil && !run.more && netperfRow.MatchString(line):
 		run.readRow(strings.Fields(line))
 	}
 }
@@ -112,13 +116,14 @@ func (run *netperfRun) readRow(fields []string) {
 	run.rows++
 	var columns []string
 	switch kind := netperfKinds()[run.head[1]]; {
-	case run.rows == 1 && kind == "stream" && run.head[0] == "UDP":
+	case kind == "stream" && run.head[0] == "UDP" && strings.Contains(fields[1], "."): // the receiver's, which has no size
+		columns = []string{"", "ELAPSED_TIME", "REMOTE_RECV_CALLS", "REMOTE_RECV_THROUGHPUT"}
+	case kind == "stream" && run.head[0] == "UDP":
 		columns = []string{"", "LOCAL_SEND_SIZE", "ELAPSED_TIME", "LOCAL_SEND_CALLS", "FAILED_SENDS", "LOCAL_SEND_THROUGHPUT"}
-	case run.rows == 2 && kind == "stream" && run.head[0] == "UDP":
-		columns = []string{"", "", "REMOTE_RECV_CALLS", "REMOTE_RECV_THROUGHPUT"}
-	case run.rows == 1 && (kind == "stream" || kind == "reverse"):
+	case run.rows > 1: // the other end's buffers
+	case kind == "stream" || kind == "reverse":
 		columns = []string{"", "", "LOCAL_SEND_SIZE", "ELAPSED_TIME", "THROUGHPUT"}
-	case run.rows == 1:
+	default:
 		columns = []string{"", "", "REQUEST_SIZE", "RESPONSE_SIZE", "ELAPSED_TIME", "THROUGHPUT"}
 	}
 	for n, name := range columns[:min(len(columns), len(fields))] {

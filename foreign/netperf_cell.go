@@ -82,7 +82,7 @@ func (run *netperfRun) bits(name string) (float64, bool) {
 
 // stream notes what the receiver got.
 func (run *netperfRun) stream(b *builder) {
-	if v, ok := run.bits("REMOTE_RECV_THROUGHPUT"); ok && v > 0 {
+	if v, ok := run.bits("REMOTE_RECV_THROUGHPUT"); ok && (v > 0 || b.cell.Workload == "udp_stream") {
 		b.metric("throughput", v)
 	}
 	if v, ok := run.bits("THROUGHPUT"); ok {

@@ -88,6 +88,12 @@ func (run *pingRun) losses(b *builder) {
 	case run.count != nil:
 	case len(run.answers) > 0 || run.times != nil:
 		b.warn("no summary: the text breaks off before it")
+		if run.duplicates > 0 {
+			b.warn(fmt.Sprintf("%d duplicates", run.duplicates))
+		}
+		if len(run.answers) > 0 {
+			b.observed(float64(len(run.answers)))
+		}
 		return
 	default:
 		b.fail(run.refused)

@@ -34,10 +34,10 @@ func readVegetaJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	}
 	b.counter("requests", d.Requests**d.Success) // those that the rate counts
 	b.counter("sent", d.Requests)
-	b.metric("rate", d.Throughput)
-	b.metric("offered_rate", d.Rate)
-	if took := seconds(d.Duration+d.Wait, time.Nanosecond); took > 0 && d.BytesIn.Total > 0 {
-		b.metric("throughput", 8*d.BytesIn.Total/took, "bodies alone")
+	b.above0("rate", d.Throughput)
+	b.above0("offered_rate", d.Rate)
+	if took := seconds(d.Duration+d.Wait, time.Nanosecond); took > 0 {
+		b.above0("throughput", 8*d.BytesIn.Total/took, "bodies alone")
 	}
 	for name, v := range d.Latencies {
 		if percent, isRank := strings.CutSuffix(name, "th"); isRank {
