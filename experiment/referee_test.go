@@ -72,6 +72,7 @@ func TestNumbersThatCanNotBeTrueTogether(t *testing.T) {
 		{name: "connections are not known", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}},
 		{name: "an open loop", metrics: map[string]float64{"rate": 10e3, "latency_mean": 4.6e-3}, params: result.Params{"connections": 10.0, "rate": 10e3}},
 		{name: "p99 below p50", want: "percentiles-out-of-order: latency_p99 is below latency_p90", metrics: map[string]float64{"latency_p50": 1e-3, "latency_p90": 3e-3, "latency_p99": 2e-3}},
+		{name: "a percentile that is no metric", want: "percentiles-out-of-order: latency_p97_5 is below latency_p90", metrics: map[string]float64{"latency_p90": 3e-3}, sample: counters("latency_p97_5", 2e-3)},
 		{name: "in order", metrics: map[string]float64{"latency_p50": 1e-3, "latency_p99": 1e-3, "rtt_p50": 5e-3, "rtt_p99": 9e-3}},
 		{name: "a mean above the longest", want: "above-the-longest: latency_mean is 0.004 s, and the longest time 0.003 s", metrics: map[string]float64{"latency_mean": 4e-3}, sample: counters("latency_max", 3e-3)},
 		{name: "the edge of a bucket above the longest", metrics: map[string]float64{"latency_p95": 2.403}, sample: counters("latency_max", 2.361)},

@@ -1,9 +1,12 @@
 package experiment
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"tare/result"
 	"tare/weigh"
@@ -42,18 +45,12 @@ func moreUnderWay(cell *result.Cell) (metric, warning string) {
 // timesOutOfOrder looks for a percentile below a lower one, and for one, or a mean, that is not
 // between the shortest and the longest time.
 func timesOutOfOrder(cell *result.Cell) (metric, warning string) {
-	for _, kind := range []string{"rtt", "latency", "latency_one_way", "jitter"} {
-		last, of := math.Inf(-1), ""
-		for _, q := range []string{"p50", "p90", "p95", "p99", "p999"} {
-			name := kind + "_" + q
-			v := known(cell, name)
-			if math.IsNaN(v) {
-				continue
+	for _, kind := range timeKinds() {
+		order := percentilesOf(cell, kind)
+		for n := 1; n < len(order); n++ {
+			if order[n].value < order[n-1].value {
+				return order[n].name, fmt.Sprintf("percentiles-out-of-order: %s is below %s", order[n].name, order[n-1].name)
 			}
-			if v < last {
-				return name, fmt.Sprintf("percentiles-out-of-order: %s is below %s", name, of)
-			}
-			last, of = v, name
 		}
 		for _, m := range timesOf(cell, kind) {
 			if most, has := onlyCounter(cell, kind+"_max"); has && m.Value > most*(1+overOrder) {
@@ -67,13 +64,46 @@ func timesOutOfOrder(cell *result.Cell) (metric, warning string) {
 	return "", ""
 }
 
+// timeKinds are how the names of times begin.
+func timeKinds() []string { return []string{"rtt", "latency", "latency_one_way", "jitter"} }
+
+// percentile is one of a cell's times, as a metric or a counter.
+type percentile struct {
+	name           string
+	percent, value float64
+}
+
+// percentilesOf are those of a kind, in the order of what they are percentiles of.
+func percentilesOf(cell *result.Cell, kind string) []percentile {
+	var all []percentile
+	add := func(name string, value float64) {
+		digits, found := strings.CutPrefix(name, kind+"_p")
+		if digits == "999" {
+			digits = "99.9"
+		}
+		if percent, err := strconv.ParseFloat(strings.ReplaceAll(digits, "_", "."), 64); found && err == nil {
+			all = append(all, percentile{name, percent, value})
+		}
+	}
+	for _, m := range cell.Metrics {
+		add(m.Name, m.Value)
+	}
+	if len(cell.Samples) == 1 {
+		for name, value := range cell.Samples[0].Counters {
+			add(name, value)
+		}
+	}
+	slices.SortFunc(all, func(a, b percentile) int { return cmp.Compare(a.percent, b.percent) })
+	return all
+}
+
 // longerThanItsRun looks for a time that is longer than all of the run.
 func longerThanItsRun(cell *result.Cell) (metric, warning string) {
 	took := wholeRun(cell)
 	if took <= 0 {
 		return "", ""
 	}
-	for _, kind := range []string{"rtt", "latency", "latency_one_way", "jitter"} {
+	for _, kind := range timeKinds() {
 		for _, m := range timesOf(cell, kind) {
 			if m.Value > took*(1+overRun)+besideRun {
 				return m.Name, fmt.Sprintf("longer-than-its-run: %s is %.4g s, and the run took %.4g s", m.Name, m.Value, took)

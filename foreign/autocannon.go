@@ -20,7 +20,7 @@ var (
 	cannonTotal   = expressionOf(`([\d.]+)(k|M)?\s*requests\s*in\s*([\d.]+)s,\s*([\d.]+)\s*(k|M|G|T)?B\s*read`)
 	cannonBad     = expressionOf(`(\d+)\s*2xx\s*responses,\s*(\d+)\s*non\s*2xx`)
 	cannonErrors  = expressionOf(`^\s*([\d.]+)(k|M)?\s*errors\s*\(([\d.]+)(k|M)?\s*timeouts\)`)
-	cannonOdd     = expressionOf(`^\s*([\d.]+)(k|M)?\s*requests\s*with\s*(mismatched)\s*body|request\s*pipeline\s*was\s*(reset)\s*([\d.]+)(k|M)?\s*times?`)
+	cannonOdd     = expressionOf(`^\s*([\d.]+)(k|M)?\s*requests\s*with\s*(mismatched)\s*body|request\s*pipeline\s*was\s*(reset)(?:ted)?\s*([\d.]+)(k|M)?\s*times?`)
 	cannonWords   = expressionOf(`Req/Bytes counts sampled|# of samples: \d+`)
 	cannonFrame   = expressionOf(`^\s*[┌├└][─┬┼┴┐┤┘]`)
 )

@@ -16,6 +16,8 @@ func TestErrorsOfAutocannon(t *testing.T) {
 	}{
 		{text, "errors", 2000},
 		{text, "errors_timeout", 1000},
+		{text + "20k requests with mismatched body\nrequest pipeline was resetted 7 times\n", "mismatches", 20e3},
+		{text + "20k requests with mismatched body\nrequest pipeline was reset 7 times\n", "resets", 7},
 		{`{"url": "http://h:80", "latency": {"average": 1}, "requests": {"average": 10}, "errors": 0, "timeouts": 0, "non2xx": 5}`, "non_2xx", 5},
 		{`{"latency":{"average":1},"requests":{"average":10},"errors":0,"timeouts":5,"non2xx":0,"url":"http://h:80"}`, "errors_timeout", 5},
 	} {
