@@ -118,6 +118,7 @@ Requests/sec:  80000.00`
 		{"autocannon with a rate, to whose times it adds", document("25", "90000", "40004"), "latency_mean", "corrected: autocannon counts an answer again", ""},
 		{"autocannon's table of a run with a rate", string(read(t, "testdata/autocannon/rate.txt")), "latency_mean", "corrected: autocannon counts an answer again", "not a round trip"},
 		{"autocannon where half was not answered", document("409", "40000", "80000"), "latency_mean", "not a round trip", ""},
+		{"autocannon on a server that ends connections", document("9", "40000", "40500"), "latency_mean", "not a round trip", ""},
 		{"autocannon until an amount was answered", document("1", "40000", "40000"), "rate", "at least: a run of an amount", ""},
 		{"a percentile of few", string(read(t, "testdata/sockperf/ul-rtt.txt")), "rtt_p99", "too few observations", ""},
 		{"a median of enough", string(read(t, "testdata/sockperf/ul-rtt.txt")), "rtt_p50", "", "too few"},
