@@ -29,9 +29,12 @@ func unglued(line string) []string {
 
 var connecting = expressionOf(`\[\s*(\*?\s*\d+)\]\s*local \S+ port (\d+) connected (?:to|with)`)
 
-// mixed says what shows that the lines are those of two runs of iperf at the same time,
+// mixed says what shows that the lines are those of two runs at the same time,
 // without a name before them; empty where nothing does.
 func mixed(lines []string) string {
+	if heads := headsTogether(lines); heads > 1 {
+		return fmt.Sprintf("the lines of two runs are mixed: the figures of each come after %d heads", heads)
+	}
 	ports, streams := map[string]string{}, map[string]*zigzag{}
 	for _, line := range lines {
 		if m := connecting.FindStringSubmatch(line); m != nil {
@@ -59,6 +62,25 @@ func mixed(lines []string) string {
 		}
 	}
 	return ""
+}
+
+// headsTogether is how many runs of wrk were begun before the figures of as many followed.
+func headsTogether(lines []string) int {
+	heads, totals := 0, 0
+	for _, line := range lines {
+		switch {
+		case wrkThreads.MatchString(line) && totals > 0:
+			heads, totals = 1, 0
+		case wrkThreads.MatchString(line):
+			heads++
+		case wrkTotal.MatchString(line):
+			totals++
+		}
+		if heads > 1 && totals > 1 {
+			return heads
+		}
+	}
+	return 0
 }
 
 // zigzag are the intervals of a stream, whose times go forth and back where they are of two runs.

@@ -83,6 +83,16 @@ func TestTwoRunsInOneTerminal(t *testing.T) {
 	}
 }
 
+// Two runs of wrk in one terminal print their heads at once, and their figures when they end.
+func TestTwoRunsOfWrkInOneTerminal(t *testing.T) {
+	text := string(read(t, "testdata/wrk/latency.txt"))
+	at := strings.Index(text, "  Thread Stats")
+	cells, err := Read("log.txt", []byte(text[:at]+text[:at]+text[at:]+text[at:]))
+	if err == nil || !strings.Contains(err.Error(), "the figures of each come after 2 heads") {
+		t.Errorf("%v, %s", err, describe(cells))
+	}
+}
+
 // A log in one line is read as if its line ends were there.
 func TestALogWithoutLineEnds(t *testing.T) {
 	for _, path := range []string{"testdata/iperf3/tcp.client.txt", "testdata/iperf3/udp-p.client.txt", "testdata/iperf2/tcp-p.client.txt"} {
