@@ -213,6 +213,7 @@ func sumOfRows(rows []row) float64 {
 // retransmits, from 2.2 on what is in flight, window and round trip.
 var (
 	enhanced    = expressionOf(`^\d+/\d+\s+(\d+)(?:\s+(?:\d+K?\(\d+\)/)?(\d+)K(?:\(\d+\))?/(\d+)(?:\(\d+\))?\s*us|\s*$)`)
+	inFlight    = expressionOf(`^\d+/\d+\s+\d+\s+\d+K?\(\d+\)/`) // from 2.2 on
 	readsTail   = expressionOf(`^\d+=\d+:`)
 	oneWayTail  = expressionOf(`\)\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)\s*ms`)
 	burstTail   = expressionOf(`^([\d.]+)/([\d.]+)/([\d.]+)/([\d.]+)\s*ms\s*\(\d+/\d+\)`)
@@ -242,7 +243,8 @@ func (run *iperf2Run) resent(b *builder, totals, parts []row) {
 		v, has := of(1, 1)(r)
 		total, ok = total+v, ok && has
 	}
-	if ok && !run.udp && (total > 0 || len(parts) > 0) { // without -i it is 0, whatever was sent again
+	unread := len(parts) == 0 && slices.ContainsFunc(sums, func(r row) bool { return inFlight.MatchString(r.tail) })
+	if ok && !run.udp && (total > 0 || !unread) { // 2.2.1 without -i says 0, whatever was sent again
 		b.metric("retransmits", total)
 	}
 	if !run.udp && len(totals) == 1 {
