@@ -38,8 +38,11 @@ func All() []Rule {
 	return []Rule{
 		linkDown(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
 		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), forwardDrop(),
+		wrongTranslation(), ttlExpired(),
 		conntrackFull(), listenOverflow(), someConnectionsFail(), mtuBlackHole(), mtuMismatch(), congestionControl(),
-		shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(), offloadOff(), manyRules(),
+		shaperDrop(),
+		rateLimit(),
+		randomLoss(), udpReceiveBuffer(), cfsThrottled(), offloadOff(), manyRules(),
 		bridgePort(), routeDiverted(), nextHopDead(), xfrmDrop(), tcFilter(),
 		lostUnexplained(),
 	}
@@ -49,7 +52,7 @@ func All() []Rule {
 // faults by which packets still pass, but fewer or more slowly.
 func Costs() []Rule {
 	return []Rule{
-		dockerChainMissing(), neighbourCost(), passengerCost(), rulesCost(), userlandProxy(), natCost(), tunnelSegmentation(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
+		dockerChainMissing(), neighbourCost(), passengerCost(), rulesCost(), userlandProxy(), natCost(), tunnelSegmentation(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), rateLimit(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
 		tcFilter(),
 		steeredOntoApplication(), softirqOneCore(), softirqCollapse(), tcpReceiveWindow(), sendBuffer(), applicationLimited(),
 		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(), labChanged(), rungCost(),

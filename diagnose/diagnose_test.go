@@ -42,7 +42,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		"route-missing":        "tare lab exec --name demo h2 -- ip route add 10.101.0.0/16 via 10.0.0.1 congctl cubic",
 		"forward-reject":       "tare lab exec --name demo h1 -- nft delete rule ip filter FORWARD handle ",
 		"port-closed":          "tare lab exec --name demo h2/c1 -- nft delete rule ip filter INPUT handle ",
-		"forward-drop":         "tare lab exec --name demo h2 -- nft chain inet g f '{ policy accept; }'",
+		"forward-drop":         "tare lab exec --name demo h2 -- nft 'insert rule inet g f ip daddr 10.102.0.0/16 accept; insert rule inet g f ip saddr 10.102.0.0/16 accept'",
 		"listen-overflow":      "tare lab exec --name demo h2/c1 -- sysctl -w net.core.somaxconn=",
 		"mtu-black-hole":       "tare lab exec --name demo h2 -- ip link set dev eth0 mtu 1500",
 		"mtu-mismatch":         "tare lab exec --name demo h1/c1 -- ip link set dev eth0 mtu 1450",
@@ -168,7 +168,7 @@ func TestSuspectsAreWhereThePacketWasLast(t *testing.T) {
 			trial.Seen = []result.Sighting{{At: "h2/c1"}, c.last}
 		}
 		e.Trials = []result.Trial{trial}
-		if got := e.suspects(); !slices.Equal(got, c.want) {
+		if got := e.suspectsOf(trial); !slices.Equal(got, c.want) {
 			t.Errorf("last seen %+v: suspects %v, want %v", c.last, got, c.want)
 		}
 	}

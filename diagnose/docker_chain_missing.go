@@ -24,13 +24,7 @@ func dockerChainMissing() Rule {
 				if at != hostOf(at) || len(e.state(at, legacyTables)) > 0 || e.state(at, links) == nil || e.unread(rules) {
 					continue // its rules are in the legacy tables, or can't be read
 				}
-				var missing []string
-				for _, chain := range []string{"ip nat DOCKER", "ip filter DOCKER", "ip filter FORWARD", "ip nat PREROUTING", "ip nat POSTROUTING"} {
-					own := strings.HasSuffix(chain, "DOCKER")
-					if _, there := e.state(at, rules)[chain+".rules"]; own && !there || !own && e.number(at, rules, chain+".rules") == 0 {
-						missing = append(missing, chain)
-					}
-				}
+				missing := e.missingChains(at)
 				if len(missing) == 0 {
 					continue
 				}
@@ -50,4 +44,25 @@ func dockerChainMissing() Rule {
 			return found
 		},
 	}
+}
+
+// missingChains are those of Docker's that are gone, or to which no packet comes.
+func (e *Evidence) missingChains(at string) (missing []string) {
+	own := []string{"ip nat DOCKER", "ip filter DOCKER"}
+	filled := []string{"ip filter FORWARD", "ip nat PREROUTING", "ip nat POSTROUTING"}
+	all := e.names(at, rules, ".rules")
+	switch {
+	case slices.ContainsFunc(all, func(chain string) bool { return strings.HasPrefix(chain, "ip docker-bridges ") }):
+		// Docker 29 with firewall-backend nftables: one table, and nothing of iptables.
+		own = []string{"ip docker-bridges nat-prerouting-and-output"}
+		filled = []string{"ip docker-bridges filter-FORWARD", "ip docker-bridges nat-PREROUTING", "ip docker-bridges nat-POSTROUTING"}
+	case slices.Contains(all, "ip filter DOCKER-FORWARD"): // since Docker 28
+		filled = append(filled, "ip filter DOCKER-FORWARD", "ip filter DOCKER-CT", "ip filter DOCKER-BRIDGE")
+	}
+	for _, chain := range slices.Concat(own, filled) {
+		if !slices.Contains(all, chain) || slices.Contains(filled, chain) && e.number(at, rules, chain+".rules") == 0 {
+			missing = append(missing, chain)
+		}
+	}
+	return missing
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"tare/catalog"
+	"tare/firewall"
 	"tare/result"
 	"tare/weigh"
 )
@@ -34,7 +35,8 @@ type Evidence struct {
 	Parent   *result.Cell
 	Parts    []weigh.Part // of the cell's toll on the metric that is slower, as far as the run shows them
 	Noise    result.Noise
-	groups   []*weigh.Group // those of the cell's result
+	groups   []*weigh.Group              // those of the cell's result
+	walls    map[string][]firewall.Chain // the rules of each place, read once
 }
 
 // The sources that rules read (package probe names them).
@@ -61,6 +63,7 @@ const (
 	xfrmStat     = "/proc/net/xfrm_stat"
 	xfrmPolicies = "ip xfrm policy"
 	tcFilters    = "tc -s filter"
+	queues       = "/proc/net/netfilter/nfnetlink_queue"
 )
 
 // state is what a source reports about a place; nil: nothing.

@@ -54,28 +54,8 @@ func (e *Evidence) lost(t result.Trial) loss {
 	return answer
 }
 
-// suspects are the places that may have lost the packet: the place that saw it last
-// and, if it left there, the next on the path. Where no device was watched, all
-// places are suspects.
-func (e *Evidence) suspects() []string {
-	t, failed := e.failed()
-	if !failed {
-		return nil
-	}
-	l := e.lost(t)
-	if !l.known {
-		return e.Places
-	}
-	found := []string{l.at}
-	way := slices.Clone(e.Places)
-	if l.reply {
-		slices.Reverse(way)
-	}
-	if at := slices.Index(way, l.at); l.out && at >= 0 && at+1 < len(way) {
-		found = append(found, way[at+1])
-	}
-	return found
-}
+// otherWay reports whether packets of a direction were not the ones that were lost.
+func (l loss) otherWay(reply bool) bool { return l.known && !l.server && l.reply != reply }
 
 // where describes where a trial's packets were lost.
 func (l loss) where() string {

@@ -94,19 +94,24 @@ func (e *Evidence) translations(m result.Metric) []result.Finding {
 	return found
 }
 
-// rewriting are the rules of a place that counted connections whose addresses
-// they rewrote, in order.
-func (e *Evidence) rewriting(at string) []verdict {
-	var found []verdict
+// translator is a rule that counted connections whose addresses it rewrote.
+type translator struct {
+	chain, handle string
+	counted       float64
+}
+
+// rewriting are those of a place, in order.
+func (e *Evidence) rewriting(at string) []translator {
+	var found []translator
 	sums := e.ruleCounts(at)
 	for _, name := range keys(sums) {
 		words := strings.Fields(name)
-		if len(words) != 5 || sums[name] <= 0 {
+		if len(words) < 5 || sums[name] <= 0 {
 			continue
 		}
 		switch strings.ToLower(words[4]) {
 		case "masq", "nat", "redir", "masquerade", "snat", "dnat", "redirect":
-			found = append(found, verdict{at: at, chain: strings.Join(words[:3], " "), handle: words[3], counted: sums[name]})
+			found = append(found, translator{chain: strings.Join(words[:3], " "), handle: words[3], counted: sums[name]})
 		}
 	}
 	return found

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tare/catalog"
+	"tare/firewall"
 	"tare/result"
 )
 
@@ -11,15 +12,15 @@ import (
 // closes.
 func portClosed() Rule {
 	return Rule{
-		ID: "port-closed", Grave: true, Dead: true,
+		ID: "port-closed", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
-			for _, v := range e.verdicts(e.suspects()) {
-				if v.ofEnd() {
-					found = append(found, v.finding(e, "closes the port"))
+			for _, m := range e.verdicts(false) {
+				if m.ofEnd(e) {
+					found = append(found, m.finding(e, "closes the port"))
 				}
 			}
-			if f, closed := e.unpublished(); closed && len(found) == 0 && !catalog.ByService(e.Path) {
+			if f, closed := e.unpublished(); closed && len(found) == 0 && e.dead() && !catalog.ByService(e.Path) {
 				found = append(found, f)
 			}
 			return found
@@ -35,13 +36,55 @@ func (e *Evidence) unpublished() (f result.Finding, closed bool) {
 	if t.Failure() != result.Refused || at == "" || at == e.Server || e.all(0).passed > 0 {
 		return result.Finding{}, false
 	}
-	return result.Finding{
+	f = result.Finding{
 		Cause: fmt.Sprintf("%s refuses the published port of %s: no rule forwards it and nothing listens", at, e.Server),
 		Evidence: []result.Evidence{
 			errorOf(t), seen("Tcp.OutRsts", e.counted(at, snmp, "Tcp.OutRsts"), at, snmp),
 			seen("Icmp.OutDestUnreachs", e.counted(at, snmp, "Icmp.OutDestUnreachs"), at, snmp),
 		},
-		Fix:        e.run(at, "nft list table ip nat") + "  # then publish the port again with the container engine",
 		Confidence: 0.85,
-	}, true
+	}
+	if first, then, found := e.overtaken(t, at); found {
+		f.Cause = fmt.Sprintf("%s refuses the published port of %s: a rule of %s takes its packets before the rule that translates them", at, e.Server, first.In)
+		f.Evidence = append(f.Evidence,
+			seen("handle "+first.Handle, first.Rule.Brief(), at, first.source()), seen("handle "+then.Handle, then.Rule.Brief()+", which no packet meets", at, first.source()))
+		f.Remedy, f.Confidence = first.remedy(e), 0.95
+		return f, true
+	}
+	e.publishAgain(&f, at)
+	return f, true
+}
+
+// overtaken are a rule that lets packets pass untranslated, and one after it that would have
+// translated them.
+func (e *Evidence) overtaken(t result.Trial, at string) (first, then met, found bool) {
+	p := passage{at: at, hook: "prerouting", packet: e.packet(t, at, "prerouting", false)}
+	for _, s := range firewall.Walk(e.chains(at), p.packet, p.hook, nil) {
+		switch {
+		case s.Act == "accept" && first.Chain != s.Chain:
+			first = met{Step: s, passage: p}
+		case strings.HasPrefix(s.Act, "dnat") && first.Chain == s.Chain:
+			return first, met{Step: s, passage: p}, true
+		}
+	}
+	return first, then, false
+}
+
+// publishAgain adds the fix of a port whose rules are gone: the engine's, or of a network that has
+// none the rules themselves.
+func (e *Evidence) publishAgain(f *result.Finding, at string) {
+	kind, _ := catalog.FindNetwork(e.Network)
+	server := e.addressOn(e.Server, "eth0")
+	switch {
+	case e.Lab != "" && kind.DockerRestart() != "":
+		f.Remedy = remedy(at, kind.DockerRestart())
+	case strings.HasPrefix(e.Network, "podman"):
+		f.Remedy = remedy(at, "podman network reload --all")
+	case e.Network == "nat" && e.Port != 0 && server != "" && !strings.Contains(e.Dial, ":"):
+		f.Remedy = remedy(at, fmt.Sprintf("nft 'add table ip tare; add chain ip tare prerouting { type nat hook prerouting priority dstnat; }; "+
+			"add rule ip tare prerouting iifname != br0 meta l4proto { tcp, udp } th dport %d dnat to %s:%d'", e.Port, server, e.Port))
+		f.Fix = "and those of the other containers"
+	default:
+		f.Fix = e.run(at, "nft list ruleset") + "  # then publish the port again with the container engine"
+	}
 }

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"tare/result"
 )
@@ -27,21 +26,18 @@ func randomLoss() Rule {
 				return nil
 			}
 			var found []result.Finding
-			for _, at := range e.Places {
-				for _, chain := range e.names(at, rules, ".random") {
-					handle, _, _ := strings.Cut(e.word(at, rules, chain+".random"), " ")
-					found = append(found, result.Finding{
-						Cause: fmt.Sprintf("a rule of %s in %s drops packets at random", chain, at),
-						Evidence: []result.Evidence{
-							seen("rules of "+chain+" that match at random", "handle "+handle, at, rules),
-							e.lossOf(lost),
-						},
-						Remedy:     remedy(at, "nft delete rule "+chain+" handle "+handle),
-						Confidence: 0.97,
-					})
-				}
+			for _, m := range e.thinning("numgen") {
+				found = append(found, result.Finding{
+					Cause: fmt.Sprintf("a rule of %s in %s drops packets at random", m.In, m.at),
+					Evidence: []result.Evidence{
+						seen("rules of "+m.In+" that match at random", "handle "+m.Handle, m.at, rules),
+						e.lossOf(lost),
+					},
+					Remedy:     m.remedy(e),
+					Confidence: 0.97,
+				})
 			}
-			if len(found) > 0 || !loses || e.Cell != nil || e.counted(e.Server, snmp, "Udp.RcvbufErrors") > 0 || e.shapes() {
+			if len(found)+len(e.thinning("limit")) > 0 || !loses || e.Cell != nil || e.counted(e.Server, snmp, "Udp.RcvbufErrors") > 0 || e.shapes() {
 				return found
 			}
 			return []result.Finding{{

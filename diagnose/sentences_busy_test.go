@@ -107,10 +107,10 @@ func otherCells() map[string]func(c *result.Cell, res *result.Result) {
 		},
 		"segments lost at random": func(c *result.Cell, res *result.Result) {
 			c.Samples[0].Metrics["retransmits"] = 40
-			states(res, "h1", rules, map[string]any{"ip z f.random": "7 0.05"})
+			states(res, "h1", rules, map[string]any{"ip z f.rules": 1.0, "ip z f.hook": "forward", "ip z f.handles": "7", "ip z f 7": "numgen = 0-4 -> drop"})
 		},
 		"a rule of chance that no segment met": func(_ *result.Cell, res *result.Result) {
-			states(res, "h1", rules, map[string]any{"ip z f.random": "7 0.05"})
+			states(res, "h1", rules, map[string]any{"ip z f.rules": 1.0, "ip z f.hook": "forward", "ip z f.handles": "7", "ip z f 7": "numgen = 0-4 -> drop"})
 		},
 		"small buffers of datagrams": func(c *result.Cell, res *result.Result) {
 			c.Workload = "udp_stream"

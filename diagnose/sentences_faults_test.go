@@ -100,18 +100,24 @@ func changedCounters() map[string]changedFault {
 		"a published port that is refused": {"clean-nat", func(e *Evidence) { fail(e, "tcp_rr", 1, "connection refused") }},
 		"refused as often as a rule counted": {"clean-route", func(e *Evidence) {
 			fail(e, "tcp_rr", 1, "connection refused")
+			e.Trials = e.Trials[:1]
 			e.Trials[0].Seen = []result.Sighting{{At: "h1/c1", Device: "eth0", Out: true}, {At: "h1", Device: "veth-c1"}}
 			count(e, "h1", rules, "ip filter FORWARD 9 reject", 2)
 			count(e, "h1", snmp, "Tcp.OutRsts", 2)
 			set(e, "h1", rules, "ip filter FORWARD.hook", "forward")
+			set(e, "h1", rules, "ip filter FORWARD.rules", 1.0)
+			set(e, "h1", rules, "ip filter FORWARD.handles", "9")
+			set(e, "h1", rules, "ip filter FORWARD 9", "meta l4proto = tcp -> counter; reject")
 		}},
 		"refused by a rule that does not count": {"clean-route", func(e *Evidence) {
 			fail(e, "tcp_rr", 1, "connection refused")
+			e.Trials = e.Trials[:1]
 			e.Trials[0].Seen = []result.Sighting{{At: "h1/c1", Device: "eth0", Out: true}, {At: "h1", Device: "veth-c1"}}
 			count(e, "h1", snmp, "Tcp.OutRsts", 2)
 			set(e, "h1", rules, "ip filter FORWARD.hook", "forward")
 			set(e, "h1", rules, "ip filter FORWARD.rules", 1.0)
-			set(e, "h1", rules, "ip filter FORWARD.reject", "9")
+			set(e, "h1", rules, "ip filter FORWARD.handles", "9")
+			set(e, "h1", rules, "ip filter FORWARD 9", "meta l4proto = tcp -> reject")
 		}},
 		"refused by nobody": {"clean-route", func(e *Evidence) { fail(e, "tcp_rr", 1, "connection refused") }},
 		"throttled by half": {"clean-route", func(e *Evidence) {

@@ -143,7 +143,7 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 	rules, _ := strconv.Atoi(s.built.Params[catalog.Rules]) // absent: none were asked for
 	e := result.Examination{
 		Cluster: s.built.Name, Network: s.built.Network, Fidelity: s.built.Fidelity, Path: s.path, Client: s.ends.Client, Server: s.ends.Server, Dial: s.ends.Dial.String(),
-		NIC: s.built.Axes.Text("nic"), MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack), Link: s.built.Axes.Linked(), Rules: rules,
+		NIC: s.built.Axes.Text("nic"), MTU: mtu, Inner: wire.InnerMTU(mtu, kind.Stack), Link: s.built.Axes.Linked(), Rules: rules, Port: int(r.built.port(s.built.Name, s.ends)),
 		Places: s.ends.Places(),
 	}
 	places := placesOf(s.built.Name, s.ends)

@@ -163,6 +163,14 @@ func number32(value []byte) uint32 {
 	return binary.NativeEndian.Uint32(value)
 }
 
+// number64 reads a number of the machine's byte order; 0 where it is cut.
+func number64(value []byte) uint64 {
+	if len(value) < 8 {
+		return 0
+	}
+	return binary.NativeEndian.Uint64(value)
+}
+
 // big64 reads a number of the network's byte order; 0 where it is cut.
 func big64(value []byte) uint64 {
 	if len(value) < 8 {

@@ -50,6 +50,6 @@ func All() []Probe {
 
 		xfrmStat(), xfrmPolicies(), filterCounters(), filters(),
 		neighbourLimits(),
-		links(), offloads(), steering(), sysctls(), neighbours(), forwarding(), rules(), legacyTables(), conntrackTable(), listeners(),
+		links(), offloads(), steering(), sysctls(), neighbours(), forwarding(), rules(), queues(), legacyTables(), conntrackTable(), listeners(),
 	}
 }

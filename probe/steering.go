@@ -43,11 +43,10 @@ func mask(text string) string {
 	return short
 }
 
-// legacyTables names the tables of the older iptables, whose rules nftables
-// does not show.
+// legacyTables names the tables of the older iptables, which nft does not show.
 func legacyTables() Probe {
 	return Probe{
-		Name: "legacy_tables", Doc: "tables of iptables-legacy, whose rules are not counted", Scope: Namespace, Source: "/proc/net/ip_tables_names",
+		Name: "legacy_tables", Doc: "tables of iptables-legacy", Scope: Namespace, Source: "/proc/net/ip_tables_names",
 		look: func(v *view) (map[string]any, error) {
 			data, err := v.read("proc/thread-self/net/ip_tables_names")
 			if errors.Is(err, fs.ErrNotExist) {

@@ -16,6 +16,7 @@ type Examination struct {
 	Inner    int      // bytes that the network's headers leave of it
 	Link     bool     // the hosts' interfaces were set up with a rate
 	Rules    int      // firewall rules that the network was asked to have
+	Port     int      // at which the server listens, and the client dials; 0: unknown
 
 	Trials    []Trial
 	States    []State   // after the trials, At as Places

@@ -1,0 +1,160 @@
+package firewall
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// web is a packet of a request from one container to another.
+func web() Packet {
+	return Packet{
+		"meta nfproto": Of("ipv4"), "meta l4proto": Of("tcp"), "ip saddr": Of("10.101.0.2"), "ip daddr": Of("10.102.0.2"),
+		"th dport": Of("5210"), "th sport": Of("32768-60999"), "iifname": Of("eth0"), "oifname": Of("br0"),
+		"ct state": {Values: []string{"new"}, Also: []string{"invalid"}}, "ip frag-off": Of("16384"),
+	}
+}
+
+func TestRulesMatchThePacket(t *testing.T) {
+	for text, want := range map[string]Answer{
+		"-> drop":                                       Always,
+		"ip daddr = 10.102.0.0/16 -> drop":              Always,
+		"ip daddr = 10.102.0.3 -> drop":                 Never,
+		"ip daddr != 10.102.0.3 -> drop":                Always,
+		"ip saddr = 10.101.0.0-10.101.0.9 -> drop":      Always,
+		"th dport = { 22, 5000-6000 } -> drop":          Always,
+		"th dport = { 22, 23 } -> drop":                 Never,
+		"th dport != { 22, 23 } -> drop":                Always,
+		"th sport = 22 -> drop":                         Never,
+		"th sport = 1024-65535 -> drop":                 Always,
+		"th sport = 40000 -> drop":                      Perhaps,
+		"iifname = wg0 -> drop":                         Never,
+		"iifname = et* -> drop":                         Always,
+		"ct state = invalid -> drop":                    Perhaps,
+		"ct state = { established, related } -> accept": Never,
+		"ct state != { established, related } -> drop":  Always,
+		"ip frag-off & 0x3fff != 0 -> counter; drop":    Never,
+		"meta mark = 1 -> drop":                         Perhaps,
+		"rpfilter != ? -> drop":                         Perhaps,
+		"ip daddr . meta l4proto . th dport = { 10.102.0.2 . tcp . 5210 } -> drop": Always,
+		"ip daddr . meta l4proto . th dport = { 10.102.0.2 . udp . 5210 } -> drop": Never,
+		"ip daddr . meta mark = { 10.102.0.2 . 4 } -> drop":                        Perhaps,
+	} {
+		rule := Parse(text)
+		answer := Always
+		for _, m := range rule.Matches {
+			answer = min(answer, web().matches(m))
+		}
+		if answer != want {
+			t.Errorf("%s: %v, want %v (read as %+v)", text, answer, want, rule)
+		}
+	}
+}
+
+func TestRulesAreWrittenAndReadAlike(t *testing.T) {
+	for _, r := range []Rule{
+		{},
+		{Acts: []string{"counter", "drop"}},
+		{Matches: []Match{{Key: "ip daddr", Not: true, Values: []string{"10.0.0.0/8"}}}, Acts: []string{"jump DOCKER"}},
+		{Matches: []Match{{Key: "ct state", Values: []string{"new", "related"}}, {Key: "tcp flags & 0x3", Values: []string{"2"}}}, Acts: []string{"queue 7-9 bypass"}},
+		{Matches: []Match{{Key: "ip daddr . th dport", Values: []string{"::1 . 80", "10.0.0.1 . 443"}, Verdicts: []string{"drop", "goto x"}}}},
+	} {
+		if again := Parse(r.String()); again.String() != r.String() || len(again.Matches) != len(r.Matches) || len(again.Acts) != len(r.Acts) {
+			t.Errorf("%q is read as %q", r, again)
+		}
+	}
+}
+
+// chains makes those of a place: "ip filter FORWARD forward 0 drop: RULE | RULE".
+func chains(t *testing.T, lines ...string) []Chain {
+	t.Helper()
+	var all []Chain
+	for _, line := range lines {
+		head, rules, _ := strings.Cut(line, ": ")
+		words := strings.Fields(head)
+		c := Chain{Name: strings.Join(words[:3], " ")}
+		if len(words) > 4 {
+			c.Hook, c.Policy = words[3], words[4]
+		}
+		for n, text := range strings.Split(rules, " | ") {
+			if text != "" {
+				c.Listed = append(c.Listed, Listed{Handle: string(rune('1' + n)), Rule: Parse(text)})
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// steps are what may happen, in short: "ip filter FORWARD 2 drop", with a question mark where it
+// is not sure, and in brackets where the packet has left the chain before.
+func steps(all []Step) []string {
+	var found []string
+	for _, s := range all {
+		text := s.In + " " + s.Handle + " " + s.Act
+		if !s.Sure {
+			text += "?"
+		}
+		if s.After != nil {
+			text = "(" + text + ")"
+		}
+		found = append(found, text)
+	}
+	return found
+}
+
+func TestPacketsGoThroughChains(t *testing.T) {
+	for name, c := range map[string]struct{ chains, want []string }{
+		"a policy, as nothing accepts": {
+			[]string{"ip filter FORWARD forward drop: ct state = { established, related } -> accept"},
+			[]string{"ip filter FORWARD policy drop"},
+		},
+		"an accept ends its own chain only (kube-router#1069)": {
+			[]string{"ip filter FORWARD forward drop: -> counter; accept", "inet fw f forward drop: "},
+			[]string{"ip filter FORWARD 1 accept", "inet fw f policy drop"},
+		},
+		"a drop after an accept is not met": {
+			[]string{"ip filter FORWARD forward accept: -> accept | -> drop"},
+			[]string{"ip filter FORWARD 1 accept", "(ip filter FORWARD 2 drop)"},
+		},
+		"a jump comes back, a goto does not": {
+			[]string{"ip filter FORWARD forward accept: -> jump A | -> goto B | -> drop", "ip filter A: th dport = 22 -> drop | -> return | -> drop", "ip filter B: ip daddr = 10.102.0.2 -> drop"},
+			[]string{"ip filter B 1 drop"},
+		},
+		"what depends on a mark leaves a doubt": {
+			[]string{"ip filter FORWARD forward drop: meta mark = 7 -> accept"},
+			[]string{"ip filter FORWARD 1 accept?", "ip filter FORWARD policy drop?"},
+		},
+		"a verdict of a map (kubernetes#131765)": {
+			[]string{"ip kube f forward accept: ip daddr . th dport vmap { 10.102.0.9 . 5210 : accept, 10.102.0.2 . 5210 : drop } -> map none"},
+			[]string{"ip kube f 1 drop"},
+		},
+		"another hook, family or device": {
+			[]string{"ip filter INPUT input drop: ", "ip6 filter FORWARD forward drop: ", "bridge x f forward drop: "},
+			nil,
+		},
+		"a chain that jumps to itself": {
+			[]string{"ip a b forward accept: -> jump b"},
+			nil,
+		},
+	} {
+		p := web()
+		p["layer"] = Of("ip")
+		if got := steps(Walk(chains(t, c.chains...), p, "forward", nil)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestRulesThatCountedNothingMetNothing(t *testing.T) {
+	all := chains(t, "ip filter FORWARD forward drop: -> counter; drop | -> accept")
+	idle := func(_ string, l Listed) Answer {
+		if l.Rule.Counts() {
+			return Never
+		}
+		return Always
+	}
+	if got := steps(Walk(all, web(), "forward", idle)); !slices.Equal(got, []string{"ip filter FORWARD 2 accept"}) {
+		t.Errorf("%v", got)
+	}
+}
