@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -41,14 +42,20 @@ func (e *Evidence) packet(t result.Trial, at, hook string, reply bool) firewall.
 // addAddresses adds addresses and ports.
 func (e *Evidence) addAddresses(t result.Trial, p firewall.Packet, at, hook string, reply bool) {
 	source, to := "ip saddr", "ip daddr"
+	dialled := 4
 	if address, err := netip.ParseAddr(e.Dial); err == nil && address.Unmap().Is6() {
+		dialled = 6
+	}
+	if cmp.Or(t.IP, dialled) == 6 {
 		p["meta nfproto"], p["meta protocol"], source, to = firewall.Of("ipv6"), firewall.Of("ip6"), "ip6 saddr", "ip6 daddr"
 	}
 	from, port := "th sport", "th dport"
 	if reply {
 		source, to, from, port = to, source, port, from
 	}
-	p[source], p[to] = e.clientAt(t, at, hook, reply), e.serverAt(at, hook, reply)
+	if cmp.Or(t.IP, dialled) == dialled { // else nothing names the addresses
+		p[source], p[to] = e.clientAt(t, at, hook, reply), e.serverAt(at, hook, reply)
+	}
 	if e.Port != 0 {
 		p[port] = firewall.Of(strconv.Itoa(e.Port))
 	}
