@@ -123,7 +123,7 @@ func (e *Evidence) passages(t result.Trial) []passage {
 }
 
 // hooksBetween are those of a host that is no end: it forwards, or it takes what is for an
-// address of its own that no rule translates.
+// address that it has and no rule translates.
 func (e *Evidence) hooksBetween(t result.Trial, at string, reply bool) []string {
 	kind, _ := catalog.FindNetwork(e.Network)
 	own := e.owner(e.Dial) == at && at != e.Server
