@@ -66,7 +66,17 @@ func (e *Evidence) innocent(t result.Trial, m met) bool {
 	return !m.Sure && m.counted > 0 && strings.HasPrefix(t.Workload, "udp") && m.counted < fewest*sent
 }
 
-// suspectsOf are the places that may have lost a trial's packets.
+// suspects are the places that may have lost the packets of the first trial that failed.
+func (e *Evidence) suspects() []string {
+	t, failed := e.failed()
+	if !failed {
+		return nil
+	}
+	return e.suspectsOf(t)
+}
+
+// suspectsOf are the places that may have lost a trial's packets: the place that saw one last and,
+// if it left there, the next on its way. Where no device was watched, all places are suspects.
 func (e *Evidence) suspectsOf(t result.Trial) []string {
 	l := e.lost(t)
 	if !l.known {
