@@ -156,7 +156,7 @@ func (j *job) done() error {
 // client sends to dial. An end that dies, hangs or fails ends the run at both.
 func Measure(ctx context.Context, server, client *Handle, name string, run workload.Run, bind, dial string) (out Outcome, err error) {
 	run.Boot = client.boot
-	ctx, cancel := context.WithTimeout(ctx, run.Warmup+run.Duration+patience)
+	ctx, cancel := context.WithTimeout(ctx, run.Idle+run.Warmup+run.Duration+patience)
 	defer cancel()
 	serving, err := server.start(DoServe, Job{Workload: name, Run: run, Address: bind})
 	if err != nil {

@@ -273,7 +273,7 @@ func check(j Job) error {
 		return fmt.Errorf("workload %.40q: unknown to this server: use the same version at both ends", j.Workload)
 	case run.Flows < 1 || run.Flows > kind.Flows:
 		return fmt.Errorf("%d flows of %s: want 1 to %d", run.Flows, kind.Name, kind.Flows)
-	case run.Duration <= 0 || run.Duration > longestRun || run.Warmup < 0 || run.Warmup > longestRun:
+	case run.Duration <= 0 || run.Duration > longestRun || run.Warmup < 0 || run.Warmup > longestRun || run.Idle != 0:
 		return fmt.Errorf("a window of %v after %v: want up to %v each", run.Duration, run.Warmup, longestRun)
 	}
 	return nil

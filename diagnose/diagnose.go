@@ -39,7 +39,7 @@ func All() []Rule {
 		linkDown(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
 		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), forwardDrop(),
 		wrongTranslation(), ttlExpired(),
-		conntrackFull(), listenOverflow(), someConnectionsFail(), mtuBlackHole(), mtuMismatch(), congestionControl(),
+		conntrackFull(), listenOverflow(), someConnectionsFail(), mtuBlackHole(), fragmentsDropped(), idleLost(), mtuMismatch(), congestionControl(),
 		shaperDrop(),
 		rateLimit(),
 		randomLoss(), udpReceiveBuffer(), cfsThrottled(), offloadOff(), manyRules(),

@@ -188,7 +188,7 @@ const smallest = 128
 // dead reports whether not even small messages pass.
 func (e *Evidence) dead() bool {
 	t, failed := e.failed()
-	return failed && t.Size <= smallest
+	return failed && t.Size <= smallest && t.Idle == 0
 }
 
 // errorOf is the evidence that a trial failed.

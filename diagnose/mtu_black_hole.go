@@ -55,7 +55,7 @@ func mtuBlackHole() Rule {
 // ones between them did.
 func (e *Evidence) largeLost() (large result.Trial, lost bool) {
 	large, failed := e.failed()
-	if !failed || large.Size <= smallest || large.Workload == trainName || large.Workload == "tcp_stream" { // a stream's message is not one packet
+	if !failed || large.Size <= smallest || large.Cut || large.Idle > 0 || large.Workload == trainName || large.Workload == "tcp_stream" { // a stream's message is not one packet
 		return large, false
 	}
 	shown := []result.Failure{result.Silent, result.TooLarge, result.Unknown}

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"tare/result"
 )
@@ -16,7 +15,7 @@ type outcomes struct{ passed, failed int }
 func (e *Evidence) small(protocol string, ip int) (of outcomes) {
 	for _, t := range e.Trials {
 		switch {
-		case t.Size > smallest || t.IP != ip || t.Workload != protocol+"_rr":
+		case t.Size > smallest || t.IP != ip || t.Idle > 0 || t.Workload != protocol+"_rr":
 		case t.Error == "":
 			of.passed++
 		default:
@@ -87,10 +86,7 @@ func (e *Evidence) describe(t result.Trial) string {
 // look is a command that shows more of where a packet was lost, at a place.
 func (e *Evidence) look(t result.Trial) (at, command, comment string) {
 	l := e.lost(t)
-	client, server := e.addressOn(e.Client, "eth0"), e.Dial
-	if strings.Contains(server, ":") { // the address of the client that belongs to it is not read
-		client = ""
-	}
+	client, server := cmp.Or(e.Source, e.addressOn(e.Client, "eth0")), e.Dial
 	from, to := client, server
 	if l.reply {
 		from, to = server, client

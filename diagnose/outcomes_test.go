@@ -47,6 +47,19 @@ func TestWhatPassesIsSaid(t *testing.T) {
 	}
 }
 
+// TestIPv6IsLookedAt: the command that looks where IPv6 is lost asks for the route of its addresses.
+func TestIPv6IsLookedAt(t *testing.T) {
+	overIPv4 := small("tcp_rr", "")
+	overIPv4.IP = 4
+	e := tried(t, small("tcp_rr", "no answer in time"), small("udp_rr", "no answer in time"), overIPv4)
+	e.Source, e.Dial = "fd74:6172:6500::a65:2", "fd74:6172:6500::a66:2"
+	e.Trials[0].Seen = []result.Sighting{{At: "h1", Device: "br0"}}
+	want := "ip route get fd74:6172:6500::a66:2 from fd74:6172:6500::a65:2 iif br0"
+	if found := Find(e); len(found) != 1 || !strings.Contains(found[0].Fix, want) {
+		t.Errorf("found %+v, want %q", found, want)
+	}
+}
+
 // TestSomeConnectionsFail: what fails by halves is no black hole and no dead path.
 func TestSomeConnectionsFail(t *testing.T) {
 	pass, lost := small("tcp_rr", ""), small("tcp_rr", "connect to 10.102.0.2:5210: no route to host")
@@ -107,6 +120,60 @@ func TestABlackHoleIsAPattern(t *testing.T) {
 		found := Find(tried(t, c.trials...))
 		if named := len(found) > 0 && found[0].ID == "mtu-black-hole"; named != c.hole {
 			t.Errorf("%s: found %+v", name, found)
+		}
+	}
+}
+
+// TestFragmentsAreDropped: full packets pass, and what must be cut does not (moby#22028).
+func TestFragmentsAreDropped(t *testing.T) {
+	pass, lost := small("udp_rr", ""), result.Trial{Workload: "udp_rr", Size: 2944, Cut: true, Error: "no answer in time"}
+	trials := []result.Trial{small("tcp_rr", ""), pass, lost, pass, lost, pass, lost}
+	for name, c := range map[string]struct {
+		of     string
+		change func(e *Evidence)
+		cause  string
+		fix    string
+	}{
+		"by who knows what": {"clean-route", func(*Evidence) {}, "datagrams of 2944 bytes, which travel in fragments", ""},
+		"by a rule": {"clean-route", func(e *Evidence) {
+			for n := range e.Trials {
+				e.Trials[n].Seen = []result.Sighting{{At: "h2", Device: "eth0"}}
+			}
+			count(e, "h2", rules, "netdev cloud in 2 drop", 68)
+		}, "a rule of netdev cloud in in h2 drops them", "nft delete rule netdev cloud in handle 2"},
+		"of a tunnel": {"clean-vxlan", func(e *Evidence) {
+			set(e, "h1", links, "eth0.mtu", 1450.0)
+			count(e, "h1", snmp, "Ip.FragCreates", 70)
+		}, "h1 cuts the tunnel's packets: eth0 has MTU 1450 and they need 1500", "ip link set dev eth0 mtu 1500"},
+	} {
+		e := captured(t, c.of)
+		seen := e.Trials[0].Seen
+		e.Trials = append([]result.Trial{}, trials...)
+		e.Trials[0].Seen = seen
+		c.change(e)
+		found := Find(e)
+		if len(found) != 1 || found[0].ID != "fragments-dropped" || !strings.Contains(found[0].Cause, c.cause) || !strings.Contains(found[0].Fix, c.fix) {
+			t.Errorf("%s: found %+v, want %q, %q", name, found, c.cause, c.fix)
+		}
+	}
+}
+
+// TestIdleConnectionsAreForgotten: only what had rested is lost.
+func TestIdleConnectionsAreForgotten(t *testing.T) {
+	rested := result.Trial{Workload: "tcp_rr", Size: 1, Idle: 5, Error: "no answer in time"}
+	for name, c := range map[string]struct {
+		timeout float64
+		cause   string
+		fix     string
+	}{
+		"by a table of connections": {2, "; h2 forgets it after 2 s", "sysctl -w net.netfilter.nf_conntrack_tcp_timeout_established=432000"},
+		"by who knows what":         {432000, "rests for 5 s carries nothing more, and new ones pass", "tare lab exec"},
+	} {
+		e := tried(t, small("tcp_rr", ""), small("udp_rr", ""), rested)
+		set(e, "h2", conntrack, "nf_conntrack_tcp_timeout_established", c.timeout)
+		found := Find(e)
+		if len(found) != 1 || found[0].ID != "idle-lost" || !strings.HasSuffix(found[0].Cause, c.cause) || !strings.Contains(found[0].Fix, c.fix) {
+			t.Errorf("%s: found %+v, want %q, %q", name, found, c.cause, c.fix)
 		}
 	}
 }

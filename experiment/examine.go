@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"tare/catalog"
 	"tare/lab"
@@ -19,6 +20,12 @@ import (
 	"tare/wire"
 )
 
+// Asked is what is examined.
+type Asked struct {
+	Pair *Pair         // of places; nil: every path
+	Idle time.Duration // how long a connection rests before it must carry a message; 0: none is tried
+}
+
 // Pair is two ends that the user chose.
 type Pair struct {
 	From, To string
@@ -28,7 +35,7 @@ type Pair struct {
 // Examine tries every path of a lab's networks, or a pair of its places, with
 // small and full-sized messages, a train of datagrams and a stream, and reads
 // counters and states of the places on the way. It changes nothing.
-func Examine(ctx context.Context, s Site, t site.Topology, pair *Pair) (all []result.Examination, err error) {
+func Examine(ctx context.Context, s Site, t site.Topology, asked Asked) (all []result.Examination, err error) {
 	plan, err := Narrow(Quick(), t)
 	if err != nil {
 		return nil, err
@@ -36,8 +43,8 @@ func Examine(ctx context.Context, s Site, t site.Topology, pair *Pair) (all []re
 	plan.Axes = plan.Axes.With("cc", "") // whatever a route or a user chose passes, too
 	c := newConductor(plan, Options{Site: s, Topology: t})
 	defer func() { err = errors.Join(err, c.close()) }()
-	r := &examiner{conductor: c, topology: t, emulated: environmentOf(t).Emulated()}
-	subjects, err := r.subjects(ctx, pair)
+	r := &examiner{conductor: c, topology: t, emulated: environmentOf(t).Emulated(), idle: asked.Idle}
+	subjects, err := r.subjects(ctx, asked.Pair)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +63,7 @@ type examiner struct {
 	*conductor
 	topology site.Topology
 	emulated bool // the CPU
+	idle     time.Duration
 }
 
 // subject is a path to examine.
@@ -63,6 +71,7 @@ type subject struct {
 	built site.Built
 	path  string
 	ends  network.Ends
+	back  bool // its ends in turn, so that settings need a look only where something fails
 }
 
 // subjects are the paths of every network of the lab; the baseline's only if there
@@ -79,12 +88,38 @@ func (r *examiner) subjects(ctx context.Context, pair *Pair) ([]subject, error) 
 			continue
 		}
 		for _, path := range catalog.Paths() {
-			if ends, served := b.Paths[path]; served {
-				all = append(all, subject{b, path, ends})
+			ends, served := b.Paths[path]
+			if !served {
+				continue
 			}
+			all = append(all, subject{built: b, path: path, ends: ends})
+			back, err := r.inTurn(ctx, b, path, ends)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, back...)
 		}
 	}
 	return all, nil
+}
+
+// inTurn is a path of a lab from its server to its client, where the two are of one kind.
+func (r *examiner) inTurn(ctx context.Context, b site.Built, path string, ends network.Ends) ([]subject, error) {
+	if path != catalog.SameHost && path != catalog.CrossHost || ends.Bind != ends.Dial || r.plan.Site != "" {
+		return nil, nil
+	}
+	held, err := r.site.Look(ctx, b.Name+"."+ends.Client)
+	if err != nil {
+		return nil, err
+	}
+	addr, err := addressOf(held[0])
+	if err != nil {
+		return nil, nil //nolint:nilerr // it has no address that others reach
+	}
+	if lab.IPv4Of(ends.Dial).IsValid() {
+		addr = lab.IPv6Of(addr)
+	}
+	return []subject{{b, path, network.Ends{Client: ends.Server, Server: ends.Client, Bind: addr, Dial: addr}, true}}, nil
 }
 
 // chosen is the path of a pair: one that the network serves, or the two places
@@ -105,7 +140,7 @@ func (r *examiner) chosen(ctx context.Context, pair Pair) (subject, error) {
 		ends := built.Paths[path]
 		meant := path == pair.Path || pair.Path == "" && ends.Bind == ends.Dial
 		if ends.Client == client && ends.Server == server && meant {
-			return subject{built, path, ends}, nil
+			return subject{built: built, path: path, ends: ends}, nil
 		}
 	}
 	held, err := r.site.Look(ctx, to)
@@ -113,20 +148,21 @@ func (r *examiner) chosen(ctx context.Context, pair Pair) (subject, error) {
 		return subject{}, err
 	}
 	addr, err := addressOf(held[0])
-	return subject{built, "", network.Ends{Client: client, Server: server, Bind: addr, Dial: addr}}, err
+	return subject{built: built, ends: network.Ends{Client: client, Server: server, Bind: addr, Dial: addr}}, err
 }
 
 // addressOf is the address at which others reach a place: that of its
 // interface, not of a bridge.
 func addressOf(place probe.Inventory) (netip.Addr, error) {
 	var found netip.Addr
+	ofDevice := false
 	for _, link := range place.Links {
 		for _, prefix := range link.Addresses {
 			if prefix.Addr().IsLoopback() {
 				continue
 			}
-			if link.Name == lab.Device || !found.IsValid() {
-				found = prefix.Addr()
+			if own := link.Name == lab.Device; own && !ofDevice || !found.IsValid() {
+				found, ofDevice = prefix.Addr(), own
 			}
 		}
 	}
@@ -160,6 +196,10 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 	if err != nil || ctx.Err() != nil {
 		return e, errors.Join(err, ctx.Err())
 	}
+	if s.back && !slices.ContainsFunc(e.Trials, func(t result.Trial) bool { return t.Error != "" }) {
+		e.Readings = nil
+		return e, nil
+	}
 	e.Readings = append(e.Readings, counted.Readings...)
 	e.Unread = probe.Unread(e.Unread, counted.Unread)
 	for _, at := range places {
@@ -177,6 +217,11 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 		return e, err
 	}
 	addressing(&e, held)
+	if lab.IPv4Of(s.ends.Dial).IsValid() && len(held) > 0 {
+		if own, err := addressOf(held[0]); err == nil {
+			e.Source = lab.IPv6Of(own).String()
+		}
+	}
 	for n := range e.Readings {
 		e.Readings[n].At = strings.TrimPrefix(e.Readings[n].At, s.built.Name+".")
 	}

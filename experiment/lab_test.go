@@ -74,7 +74,7 @@ func interfacesAreChosen(t *testing.T, l *site.Lab) {
 			continue
 		}
 		ends := built.Paths[catalog.CrossHost]
-		all, err := Examine(t.Context(), l, l.Topology, &Pair{From: built.Name + "." + ends.Client, To: built.Name + "." + ends.Server, Path: catalog.CrossHost})
+		all, err := Examine(t.Context(), l, l.Topology, Asked{Pair: &Pair{From: built.Name + "." + ends.Client, To: built.Name + "." + ends.Server, Path: catalog.CrossHost}})
 		if err != nil || len(all) != 1 || all[0].NIC != built.Axes.Text("nic") || len(all[0].Trials) == 0 || all[0].Trials[0].Error != "" {
 			t.Errorf("%s with nic %s: %+v: %v", built.Name, built.Axes.Text("nic"), all, err)
 		}

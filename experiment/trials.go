@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tare/lab"
 	"tare/network"
+	"tare/network/kinds"
 	"tare/probe"
 	"tare/result"
 	"tare/wire"
@@ -39,6 +41,8 @@ const (
 	// largeTimes is how often a large message is sent, with a small one between, before it
 	// counts as lost: under load one may be.
 	largeTimes = 3
+	// cutInto is how many full packets a datagram holds that travels in fragments.
+	cutInto = 2
 	// mostPorts is how many ports are tried where another server has the first.
 	mostPorts = 16
 	// A train has trainRate datagrams of trainSize bytes a second: few enough for
@@ -67,7 +71,11 @@ func (y *trying) all(ctx context.Context) {
 	}
 	mtu := y.firstMTU(ctx)
 	headers := wire.IPOf(y.ends.Dial).Header()
-	if !y.largePass(ctx, checkTCP, mtu-segmentHeaders(wire.IPOf(y.ends.Dial))) || !y.largePass(ctx, checkUDP, mtu-headers-wire.UDPHeader) {
+	full := mtu - headers - wire.UDPHeader
+	if !y.largePass(ctx, checkTCP, workload.Run{Size: mtu - segmentHeaders(wire.IPOf(y.ends.Dial))}) || !y.largePass(ctx, checkUDP, workload.Run{Size: full}) {
+		return
+	}
+	if y.back || y.cuts() && !y.largePass(ctx, checkUDP, workload.Run{Size: cutInto * full, Cut: true}) {
 		return
 	}
 	train := workload.Run{Size: trainSize, Rate: trainRate * trainSize * 8, Duration: trainWindow}
@@ -76,6 +84,9 @@ func (y *trying) all(ctx context.Context) {
 		if y.e.Trials = append(y.e.Trials, sent); sent.Metrics["loss"] == 0 {
 			break
 		}
+	}
+	if !y.restedPass(ctx) {
+		return
 	}
 	stream := y.trial(ctx, "tcp_stream", workload.Run{Duration: bulkWindow})
 	if stream.Error != "" { // a busy machine may stall one
@@ -138,13 +149,43 @@ func (y *trying) overIPv4(ctx context.Context) {
 	}
 }
 
+// restedPass reports whether a connection of each protocol that was idle still carries a message, if
+// that was asked for.
+func (y *trying) restedPass(ctx context.Context) bool {
+	if y.idle == 0 {
+		return true
+	}
+	tried := make([]result.Examination, 2)
+	var ended sync.WaitGroup
+	for n, name := range []string{checkTCP, checkUDP} {
+		ended.Go(func() {
+			one := *y
+			one.e = &tried[n]
+			one.e.Trials = []result.Trial{one.trial(ctx, name, workload.Run{Idle: y.idle, Duration: trialWindow})}
+		})
+	}
+	ended.Wait()
+	for _, one := range tried {
+		y.e.Trials, y.e.Readings = append(y.e.Trials, one.Trials...), append(y.e.Readings, one.Readings...)
+	}
+	return tried[0].Trials[0].Error == "" && tried[1].Trials[0].Error == ""
+}
+
+// cuts reports whether datagrams of the path may travel in fragments: a relay or a sandbox may take
+// none that large.
+func (y *trying) cuts() bool {
+	kind, known := kinds.Find(y.built.Network)
+	return known && !kind.Facts.Relays && !kind.Sandboxed && y.plan.Site == ""
+}
+
 // largePass reports whether messages of a size pass. One that does not is held against small
 // ones in the same moments.
-func (y *trying) largePass(ctx context.Context, name string, size int) bool {
-	tried := []result.Trial{y.trial(ctx, name, workload.Run{Size: size, Duration: trialWindow})}
+func (y *trying) largePass(ctx context.Context, name string, run workload.Run) bool {
+	run.Duration = trialWindow
+	tried := []result.Trial{y.trial(ctx, name, run)}
 	for n := 1; n < largeTimes && tried[len(tried)-1].Error != ""; n++ {
 		tried = append(tried, y.trial(ctx, name, workload.Run{Duration: connectWindow}),
-			y.trial(ctx, name, workload.Run{Size: size, Duration: trialWindow}))
+			y.trial(ctx, name, run))
 	}
 	if last := tried[len(tried)-1]; last.Error == "" { // the first may have been what taught the sender the path's MTU
 		y.e.Trials = append(y.e.Trials, last)
@@ -198,7 +239,7 @@ func (y *trying) trial(ctx context.Context, name string, run workload.Run) resul
 	run.Size = max(kind.Size.Least, min(run.Size, kind.Size.Most))
 	for n := 0; ; n++ {
 		sample, seen, err := y.watched(ctx, name, run)
-		t := result.Trial{Workload: name, Size: run.Size, Metrics: sample.Metrics, Seen: seen}
+		t := result.Trial{Workload: name, Size: run.Size, Cut: run.Cut, Idle: run.Idle.Seconds(), Metrics: sample.Metrics, Seen: seen}
 		y.e.Readings = append(y.e.Readings, placed(sample.Readings, y.ends)...)
 		if err != nil {
 			t.Error = err.Error()
@@ -220,7 +261,7 @@ func (y *trying) wait(run workload.Run) time.Duration {
 	if y.emulated {
 		wait *= emulatedTimes
 	}
-	return wait + run.Duration
+	return wait + run.Idle + run.Duration
 }
 
 // watched does one run and reports which devices saw its packets.
@@ -239,6 +280,9 @@ func (y *trying) watched(ctx context.Context, name string, run workload.Run) (re
 		flow := lab.Flow{Port: y.port}
 		if run.Size > trainSize {
 			flow.Least = run.Size
+		}
+		if run.Cut { // only the first fragment has the ports
+			flow.Least = run.Size / (cutInto + 1)
 		}
 		if stop, err = w.Watch(ctx, placesOf(cluster, y.ends), flow); err != nil {
 			return result.Sample{}, nil, err

@@ -17,7 +17,10 @@ func conntrackTable() Probe {
 		Name: "conntrack_table", Doc: "how many connections are tracked, and how many may be", Scope: Namespace, Source: "/proc/sys/net/netfilter",
 		look: func(v *view) (map[string]any, error) {
 			return readSysctls(filepath.Join(v.root, "proc/sys/net/netfilter"),
-				[]string{"nf_conntrack_count", "nf_conntrack_max", "nf_conntrack_buckets"})
+				[]string{
+					"nf_conntrack_count", "nf_conntrack_max", "nf_conntrack_buckets", "nf_conntrack_tcp_loose",
+					"nf_conntrack_tcp_timeout_established", "nf_conntrack_udp_timeout", "nf_conntrack_udp_timeout_stream",
+				})
 		},
 	}
 }

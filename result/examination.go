@@ -9,6 +9,7 @@ type Examination struct {
 	Path     string // empty: two ends of the user's choice
 	Client   string // "h1/c1"
 	Server   string
+	Source   string   // the client's own address, where it is one of IPv6
 	Dial     string   // the address at which the client reaches the server
 	Places   []string // the ends and their hosts, the client's first
 	NIC      string   // model of the hosts' interfaces
@@ -32,6 +33,8 @@ type Trial struct {
 	Workload string             `json:"workload"`
 	Size     int                `json:"size"`            // bytes of a message
 	IP       int                `json:"ip,omitempty"`    // version; 0: that of the path
+	Cut      bool               `json:"cut,omitempty"`   // it travels in fragments
+	Idle     float64            `json:"idle,omitempty"`  // s that its connection had rested
 	Error    string             `json:"error,omitempty"` // why it failed; empty: it passed
 	Metrics  map[string]float64 `json:"metrics,omitempty"`
 	Seen     []Sighting         `json:"seen"` // which devices saw its packets, in the order of time

@@ -35,6 +35,9 @@ type RequestResponse struct {
 	// must agree on it.
 	Reset bool
 
+	// Cut lets datagrams of udp_rr travel in fragments, without the flag that forbids it.
+	Cut bool
+
 	// Unrecorded leaves the histogram and the series out, to measure what they
 	// cost. Only a single closed loop of tcp_rr supports it.
 	Unrecorded bool

@@ -55,6 +55,9 @@ type Window struct {
 	// Interval is the step of the series. Zero: no series.
 	Interval time.Duration
 
+	// Idle is how long the flows of tcp_rr and udp_rr rest, once they are open, before the first message.
+	Idle time.Duration
+
 	// CC is the congestion control to set on the run's TCP sockets. Empty: as the route or the
 	// machine has it.
 	CC string
@@ -131,8 +134,8 @@ func (w Window) Check(flows int) error {
 		return errors.New("the garbage collector is on: turn it off with debug.SetGCPercent(-1)")
 	case w.Duration <= 0:
 		return errors.New("the window's duration must be positive")
-	case w.Warmup < 0 || w.Interval < 0:
-		return errors.New("the window's warm-up and interval must not be negative")
+	case w.Idle < 0 || w.Warmup < 0 || w.Interval < 0:
+		return errors.New("the window's rest, warm-up and interval must not be negative")
 	case w.Interval > 0 && w.Duration/w.Interval > 1<<16:
 		return errors.New("the window's interval is too short for its duration")
 	}
@@ -148,7 +151,7 @@ func collecting() bool {
 
 // Limit is the longest that a run may take once both ends are there.
 func (w Window) Limit() time.Duration {
-	return w.Warmup + w.Duration + Grace
+	return w.Idle + w.Warmup + w.Duration + Grace
 }
 
 // Run is what the threads of one call share: a clock, and the order to stop.
@@ -171,6 +174,16 @@ func (r *Run) Now() time.Duration { return time.Since(r.base) }
 
 // Stop makes the threads of the call end.
 func (r *Run) Stop() { r.stopped.Store(true) }
+
+// Rest waits, unless the threads of the call must end.
+func (r *Run) Rest(d time.Duration) error {
+	for until := r.Now() + d; r.Now() < until; Sleep(Tick) {
+		if r.Stopped() {
+			return r.Cause(context.Canceled)
+		}
+	}
+	return nil
+}
 
 // Context is that of the call.
 func (r *Run) Context() context.Context { return r.ctx }

@@ -28,7 +28,7 @@ func (r Run) token() (traffic.Token, error) {
 
 // window is the run's, with the agent's hook.
 func (r Run) window() traffic.Window {
-	w := traffic.Window{Warmup: r.Warmup, Duration: r.Duration, Interval: r.Interval, CC: r.CC, Slots: r.Slots}
+	w := traffic.Window{Warmup: r.Warmup, Duration: r.Duration, Interval: r.Interval, CC: r.CC, Slots: r.Slots, Idle: r.Idle}
 	if r.Edge != nil {
 		w.Edge = func(e traffic.Edge) { r.Edge(e == traffic.Closing) }
 	}
@@ -235,7 +235,7 @@ func (r Run) requestResponse() (traffic.RequestResponse, error) {
 	token, err := r.token()
 	return traffic.RequestResponse{
 		Token: token, Window: r.window(), Flows: r.Flows, Size: r.Size,
-		Rate: r.Rate, OwnCPU: r.Spin, Spin: r.Mode == catalog.Spinning, Reset: r.Mode == catalog.Resetting,
+		Rate: r.Rate, OwnCPU: r.Spin, Spin: r.Mode == catalog.Spinning, Reset: r.Mode == catalog.Resetting, Cut: r.Cut,
 	}, err
 }
 

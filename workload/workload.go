@@ -28,7 +28,9 @@ type Run struct {
 	Bytes     int64         `json:"bytes,omitempty"`   // of payload, after which the run ends before its duration; 0: by time alone
 	Reverse   bool          `json:"reverse,omitempty"` // the serving end sends
 	Bidir     bool          `json:"bidir,omitempty"`   // both ends send
+	Cut       bool          `json:"cut,omitempty"`     // of udp_rr: datagrams may travel in fragments
 	CC        string        `json:"cc,omitempty"`      // congestion control to set on the sockets; empty: as the route has it
+	Idle      time.Duration `json:"idle,omitempty"`    // of tcp_rr and udp_rr: before the first message
 	Warmup    time.Duration `json:"warmup"`
 	Duration  time.Duration `json:"duration"`
 	Interval  time.Duration `json:"interval"`             // step of the series; 0: no series

@@ -70,15 +70,22 @@ const (
 	far    = "far"  // the server's host
 )
 
-// question is how the verdict is asked for: "doctor", or "run WORKLOAD FLAG ...".
+// question is how the verdict is asked for: "doctor", "doctor of all", or "run WORKLOAD FLAG ...".
 type question string
 
-// doctor asks for the faults of the path, tare run for the causes of what a workload costs.
-const doctor question = "doctor"
+// doctor asks for the faults of the path, or of all paths of the lab in both directions; tare run
+// for the causes of what a workload costs.
+const (
+	doctor      question = "doctor"
+	doctorOfAll question = "doctor of all"
+)
+
+// ofDoctor reports whether it is the doctor who is asked.
+func (q question) ofDoctor() bool { return q == doctor || q == doctorOfAll }
 
 // flags are those of tare run; none: it is the doctor who is asked.
 func (q question) flags() []string {
-	if q == doctor {
+	if q.ofDoctor() {
 		return nil
 	}
 	return append([]string{"--workloads"}, strings.Fields(string(q))[1:]...)

@@ -3,9 +3,11 @@
 //
 //	make build; go run ./bench diagnosis [-causes mtu-black-hole,rp-filter] [-networks route] [-wording far-underlay]
 //	make build; go run ./bench diagnosis -shares
+//	make build; go run ./bench diagnosis -unusual 200
 //
 // With -shares it writes how much of a toll was injected and how much was named, and whether what the
-// answer of tare run says first holds, of injected tolls and of others.
+// answer of tare run says first holds, of injected tolls and of others. With -unusual it counts the
+// false alarms of the doctor in labs that have something unusual and no fault: unusual.yaml lists what.
 //
 // It needs root and the packages that .ci/packages installs, and uses tare as a user does: by its
 // command line. It shares nothing with the rules. causes.yaml has the injections, as data.
@@ -33,6 +35,7 @@ type options struct {
 	causes, networks, wording  string
 	clean, bites, json, shares bool
 	output, from, command      string
+	unusual                    int
 }
 
 // bench is what puts the questions.
@@ -49,6 +52,7 @@ func Run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.networks, "networks", "", "networks to inject them on, a comma list (default: those that each lists)")
 	flags.StringVar(&o.wording, "wording", "", "only wordings of this name")
 	flags.BoolVar(&o.clean, "clean", true, "ask about clean labs too, one of each network")
+	flags.IntVar(&o.unusual, "unusual", 0, "only ask the doctor about so many labs that are clean or merely unusual, and write what it names")
 	flags.BoolVar(&o.bites, "bites", false, "only make sure that the injections bite, and ask nothing")
 	flags.BoolVar(&o.shares, "shares", false, "only weigh the injections that make a network slower, and write their shares")
 	flags.BoolVar(&o.json, "json", false, "write every trial to standard output too")
@@ -82,6 +86,8 @@ func Run(ctx context.Context, args []string) error {
 	switch {
 	case o.from != "":
 		return p.again()
+	case o.unusual > 0:
+		return b.harmless(ctx, o.unusual, o, os.Stdout)
 	case o.shares:
 		return b.shares(ctx, machine, d, chosen, o)
 	}

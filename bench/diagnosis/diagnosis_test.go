@@ -53,7 +53,7 @@ func TestEveryCauseIsInjected(t *testing.T) {
 				}
 			}
 			for _, q := range w.Ask {
-				if words := strings.Fields(string(q)); q != doctor && (len(words) < 2 || words[0] != "run") {
+				if words := strings.Fields(string(q)); !q.ofDoctor() && (len(words) < 2 || words[0] != "run") {
 					t.Errorf("%s: %q is no question", of, q)
 				}
 			}

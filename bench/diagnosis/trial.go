@@ -127,9 +127,9 @@ const (
 
 // argv is a question about a stage, as a user types it.
 func (q question) argv(s *stage) []string {
-	if q == doctor {
+	if q.ofDoctor() {
 		argv := []string{"doctor", "--lab", s.Name, "--json"}
-		if s.at.path() == catalog.PublishedPort { // its server is no end that a client dials
+		if q == doctorOfAll || s.at.path() == catalog.PublishedPort { // its server is no end that a client dials
 			return argv
 		}
 		return append(argv, "--from", s.ends.Client, "--to", s.ends.Server)
@@ -140,7 +140,7 @@ func (q question) argv(s *stage) []string {
 
 // asked is the question without what differs from lab to lab.
 func (q question) asked() string {
-	if q == doctor {
+	if q.ofDoctor() {
 		return "tare doctor"
 	}
 	return "tare run " + strings.Join(q.flags(), " ")

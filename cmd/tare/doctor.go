@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,6 +24,7 @@ import (
 // doctorFlags choose what a diagnosis looks at and how it is printed.
 type doctorFlags struct {
 	lab, from, to string
+	idle          time.Duration
 	docker, json  bool
 	site          siteFlags
 	lang          language
@@ -76,6 +78,7 @@ The exit status is 4 if a finding is an error, else 0.`,
 	c.Flags().StringVar(&f.lab, "lab", "", "name of the lab to examine (default: this machine)")
 	c.Flags().StringVar(&f.from, "from", "", "place that sends, for example h1/c1")
 	c.Flags().StringVar(&f.to, "to", "", "place that receives, for example h2/c1")
+	c.Flags().DurationVar(&f.idle, "idle", 0, "of a lab or of places: have a connection rest so long, as 30s, before it carries a message (default: none is tried)")
 	c.Flags().BoolVar(&f.docker, "docker", false, "examine this machine's Docker too")
 	f.site.register(c.Flags(), diagnosing)
 	f.lang.register(c.Flags())
@@ -89,6 +92,9 @@ func (f *doctorFlags) relate(c *cobra.Command) {
 	together(c, "from", "to", "a pair needs both ends: --from h1/c1 --to h2/c1")
 	either(c, "docker", "lab", func() string { return "--docker examines this machine and --lab a lab: give one of the two" })
 	refuse(c, func(*pflag.FlagSet) error {
+		if f.idle < 0 {
+			return wrong("--idle %v: want a time, as 30s", f.idle)
+		}
 		if f.from != "" && f.lab == "" {
 			return wrong("--from and --to are places of a lab: name it with --lab")
 		}
@@ -120,7 +126,7 @@ func (f doctorFlags) diagnoseLab(ctx context.Context) (found []result.Finding, u
 		}
 		pair = &experiment.Pair{From: f.from, To: f.to}
 	}
-	return findIn(ctx, l, l.Topology, pair, f.lab)
+	return findIn(ctx, l, l.Topology, experiment.Asked{Pair: pair, Idle: f.idle}, f.lab)
 }
 
 // diagnosePlaces examines places that tare did not build.
@@ -132,13 +138,13 @@ func (f doctorFlags) diagnosePlaces(ctx context.Context, s streams) (found []res
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	return findIn(ctx, site.Examined{Endpoints: e}, e.Doubted(), nil, "")
+	return findIn(ctx, site.Examined{Endpoints: e}, e.Doubted(), experiment.Asked{Idle: f.idle}, "")
 }
 
-// findIn examines the paths of a site, or one pair of its places. lab is its name; empty: it
+// findIn examines what was asked for of a site. lab is its name; empty: it
 // has none.
-func findIn(ctx context.Context, s experiment.Site, t site.Topology, pair *experiment.Pair, lab string) (found []result.Finding, unread []result.Unread, err error) {
-	all, err := experiment.Examine(ctx, s, t, pair)
+func findIn(ctx context.Context, s experiment.Site, t site.Topology, asked experiment.Asked, lab string) (found []result.Finding, unread []result.Unread, err error) {
+	all, err := experiment.Examine(ctx, s, t, asked)
 	if err != nil {
 		return nil, nil, err
 	}

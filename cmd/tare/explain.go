@@ -45,7 +45,7 @@ func brokenPath(t site.Topology, cell *result.Cell) (experiment.Pair, bool) {
 }
 
 func examinePath(ctx context.Context, l *site.Lab, pair experiment.Pair, labName, cc string) ([]result.Finding, error) {
-	all, err := experiment.Examine(ctx, l, l.Topology, &pair)
+	all, err := experiment.Examine(ctx, l, l.Topology, experiment.Asked{Pair: &pair})
 	if err != nil {
 		return nil, err
 	}

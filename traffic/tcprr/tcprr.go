@@ -52,6 +52,9 @@ func Call(ctx context.Context, to netip.AddrPort, c traffic.RequestResponse) (_ 
 	if err != nil {
 		return traffic.Transactions{}, err
 	}
+	if err := r.Rest(c.Window.Idle); err != nil {
+		return traffic.Transactions{}, err
+	}
 	request := append([]byte{traffic.RequestByte}, traffic.RandomPayload(c.Size-1)...)
 	var loops []traffic.Loop
 	var flows []traffic.OpenFlow

@@ -176,6 +176,20 @@ func dialLane(r *traffic.Run, to netip.AddrPort, token *traffic.Token, lane uint
 	return fd, nil
 }
 
+// letCut has the datagrams of a socket travel in fragments where they are too large. Over IPv4 these
+// are as large as the device takes, whatever the kernel has learned of the path, as those of DNS
+// servers are (IP_PMTUDISC_OMIT): a router may cut them again.
+func letCut(fd int) error {
+	family, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN)
+	if err != nil {
+		return err
+	}
+	if family == unix.AF_INET6 {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_DONT)
+	}
+	return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_OMIT)
+}
+
 // reportDrops makes the kernel report a datagram that the machine's own
 // queue dropped, which without it looks sent (net/ipv4/udp.c, udp_send_skb).
 func reportDrops(fd, family int) error {

@@ -24,6 +24,11 @@ func ServeRR(ctx context.Context, l *Listener, c traffic.RequestResponse) (_ tra
 	if c.Spin {
 		e.flags = unix.MSG_DONTWAIT
 	}
+	if c.Cut {
+		if err := letCut(l.fd); err != nil {
+			return traffic.Served{}, err
+		}
+	}
 	if err := e.work(); err != nil {
 		return traffic.Served{}, r.Cause(err)
 	}
@@ -147,6 +152,11 @@ func CallRR(ctx context.Context, to netip.AddrPort, c traffic.RequestResponse) (
 			return traffic.Transactions{}, err
 		}
 		fds = append(fds, fd)
+		if c.Cut {
+			if err := letCut(fd); err != nil {
+				return traffic.Transactions{}, err
+			}
+		}
 		if c.Rate > 0 {
 			flows = append(flows, traffic.NewOpenFlow(fd, &c.Token, traffic.RandomPayload(c.Size)))
 			continue
@@ -154,6 +164,9 @@ func CallRR(ctx context.Context, to netip.AddrPort, c traffic.RequestResponse) (
 		loops = append(loops, traffic.Loop{FD: fd, Dialogue: &udpDialogue{
 			fd: fd, token: c.Token, request: traffic.RandomPayload(c.Size), response: traffic.Buffer(c.Size),
 		}})
+	}
+	if err := r.Rest(c.Window.Idle); err != nil {
+		return traffic.Transactions{}, err
 	}
 	t, err := traffic.CallLoops(r, c, loops, flows)
 	if err == nil {
