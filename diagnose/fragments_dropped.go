@@ -30,10 +30,10 @@ func fragmentsDropped() Rule {
 				f.Remedy, f.Fix, f.Confidence = remedy(at, fmt.Sprintf("ip link set dev %s mtu %d", device, e.MTU)), "on each host, so that nothing is cut", 0.95
 				return []result.Finding{f}
 			}
-			suspects := e.verdicts(e.suspects())
-			if n := slices.IndexFunc(suspects, func(v verdict) bool { return v.counted > 0 && !v.rejects }); n >= 0 {
+			suspects := e.verdicts(false)
+			if n := slices.IndexFunc(suspects, func(m met) bool { return m.counted > 0 && !m.rejects() }); n >= 0 {
 				by := suspects[n].finding(e, "drops them")
-				f.Cause, f.Remedy, f.Fix, f.Confidence = f.Cause+"; "+by.Cause, by.Remedy, "", 0.95
+				f.Cause, f.Remedy, f.Fix, f.Confidence = f.Cause+"; "+by.Cause, by.Remedy, by.Fix, 0.95
 				f.Evidence = append(f.Evidence, by.Evidence...)
 			}
 			return []result.Finding{f}

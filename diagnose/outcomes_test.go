@@ -135,12 +135,6 @@ func TestFragmentsAreDropped(t *testing.T) {
 		fix    string
 	}{
 		"by who knows what": {"clean-route", func(*Evidence) {}, "datagrams of 2944 bytes, which travel in fragments", ""},
-		"by a rule": {"clean-route", func(e *Evidence) {
-			for n := range e.Trials {
-				e.Trials[n].Seen = []result.Sighting{{At: "h2", Device: "eth0"}}
-			}
-			count(e, "h2", rules, "netdev cloud in 2 drop", 68)
-		}, "a rule of netdev cloud in in h2 drops them", "nft delete rule netdev cloud in handle 2"},
 		"of a tunnel": {"clean-vxlan", func(e *Evidence) {
 			set(e, "h1", links, "eth0.mtu", 1450.0)
 			count(e, "h1", snmp, "Ip.FragCreates", 70)
