@@ -107,7 +107,8 @@ func listenFor(text string) (relay, error) {
 		return relay{front, func() error { return relayTCP(front, to) }}, err
 	case "udp":
 		front, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(listen))
-		return relay{front, func() error { return relayUDP(front, to) }}, err
+		dial := func() (*net.UDPConn, error) { return net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to)) }
+		return relay{front, func() error { return relayUDP(front, dial) }}, err
 	}
 	return relay{}, fmt.Errorf("protocol %q: give tcp or udp", protocol)
 }
@@ -148,8 +149,9 @@ func relayConnection(client *net.TCPConn, to netip.AddrPort) {
 	both.Wait()
 }
 
-// relayUDP opens a socket to the server for each peer, for the replies.
-func relayUDP(front *net.UDPConn, to netip.AddrPort) error {
+// relayUDP opens a socket to the server for each peer, for the replies. A datagram for which
+// none is to be had, as where all ports are in use, is lost.
+func relayUDP(front *net.UDPConn, dial func() (*net.UDPConn, error)) error {
 	var mu sync.Mutex
 	peers := map[netip.AddrPort]*net.UDPConn{}
 	datagram := make([]byte, 64<<10)
@@ -162,9 +164,8 @@ func relayUDP(front *net.UDPConn, to netip.AddrPort) error {
 		back, known := peers[from]
 		mu.Unlock()
 		if !known {
-			back, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
-			if err != nil {
-				return fmt.Errorf("relay datagrams to %s: %w", to, err)
+			if back, err = dial(); err != nil {
+				continue
 			}
 			mu.Lock()
 			peers[from] = back
