@@ -55,7 +55,7 @@ type Daemon struct {
 	Start    func(h *lab.Host, s Speaker) error
 	Announce func(h *lab.Host, s Speaker, block netip.Prefix) error // one more block, which s has already
 	Version  func(h *lab.Host) (string, error)
-	down     func(h *lab.Host) ([]string, error) // the peers whose sessions are not up
+	Down     func(h *lab.Host) ([]string, error) // the peers whose sessions are not up
 }
 
 // BIRD is the daemon that Calico runs. Ordinary users can run it too.
@@ -80,7 +80,7 @@ func Find(name string) (Daemon, error) {
 
 // Problem describes the sessions of a host that are not up, for an error.
 func (d Daemon) Problem(h *lab.Host) string {
-	down, err := d.down(h)
+	down, err := d.Down(h)
 	switch {
 	case err != nil:
 		return err.Error()

@@ -105,24 +105,30 @@ const (
 	answerSteps  = 100 // after so many it is asked whether the daemons still answer
 )
 
-// converge waits until every host has a route to each block of every other, or one of the
-// daemons that it takes has ended.
+// converge waits until every host has a route to each block of every other and all its
+// sessions, or one of the daemons that it takes has ended. A session that comes later has routes
+// installed anew, without what was set on them.
 func (b *blocks) converge(cluster *lab.Cluster, r router.Daemon) error {
 	deadline := time.Now().Add(convergeWait)
 	return network.EachHost(cluster, func(h *lab.Host) error {
 		for n := 1; ; n++ {
 			missing, err := b.missing(cluster, h, r)
-			if err != nil || len(missing) == 0 {
+			if err != nil {
 				return err
 			}
-			if n%answerSteps == 0 {
+			lacks := "a session"
+			if len(missing) == 0 {
+				if down, err := r.Down(h); err != nil || len(down) == 0 {
+					return err
+				}
+			} else if lacks = "a route to " + missing[0].String(); n%answerSteps == 0 {
 				err = b.answer(cluster, h, missing[0], r)
 			}
 			if time.Now().After(deadline) {
 				err = fmt.Errorf("after %v: %s", convergeWait, r.Problem(h))
 			}
 			if err != nil {
-				return fmt.Errorf("wait for BGP routes in %s: none to %s: %w", h.Name, missing[0], err)
+				return fmt.Errorf("wait for BGP in %s: it lacks %s: %w", h.Name, lacks, err)
 			}
 			time.Sleep(convergeStep)
 		}
