@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -91,6 +92,9 @@ func startKeeper(listener *net.UnixListener, dieWithParent bool) (*owned, error)
 		defer stdin.Close()
 		cmd.Stdin, o.alive = stdin, alive
 	}
+	if err := keepDescriptors(); err != nil {
+		return nil, fmt.Errorf("start keeper: %w", errors.Join(err, o.leave()))
+	}
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
@@ -105,6 +109,21 @@ func startKeeper(listener *net.UnixListener, dieWithParent bool) (*owned, error)
 	}
 	go func() { o.ended <- cmd.Wait() }()
 	return o, nil
+}
+
+// keepDescriptors keeps what the caller left open from what is started: a keeper outlives us,
+// and would hold a script's lock until the lab is down.
+func keepDescriptors() error {
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return fmt.Errorf("list own descriptors: %w", err)
+	}
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > unix.Stderr {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
 }
 
 // ask has one conversation of one request and one reply.
