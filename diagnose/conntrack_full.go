@@ -7,7 +7,8 @@ import (
 )
 
 // fullTable is the fill level from which the connection tracking table counts as
-// full: bursts fill the rest.
+// full: bursts fill the rest. Where it dropped an entry for a new one (early_drop), it was full
+// at the time.
 const fullTable = 0.95
 
 // conntrackFull finds a connection tracking table that has no room for new entries.
@@ -17,7 +18,7 @@ func conntrackFull() Rule {
 		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			count, most := e.number(at, conntrack, "nf_conntrack_count"), e.number(at, conntrack, "nf_conntrack_max")
 			lost := e.counted(at, tracked, "drop") + e.counted(at, tracked, "early_drop")
-			if most == 0 || count < fullTable*most && lost == 0 {
+			if !e.fullTable(at) {
 				return nil
 			}
 			return []result.Finding{{
@@ -31,4 +32,10 @@ func conntrackFull() Rule {
 			}}
 		}),
 	}
+}
+
+// fullTable reports whether the connection tracking table of a place has no room.
+func (e *Evidence) fullTable(at string) bool {
+	most := e.number(at, conntrack, "nf_conntrack_max")
+	return most > 0 && (e.number(at, conntrack, "nf_conntrack_count") >= fullTable*most || e.counted(at, tracked, "early_drop") > 0)
 }

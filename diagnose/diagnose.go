@@ -39,11 +39,13 @@ func All() []Rule {
 		linkDown(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
 		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), forwardDrop(),
 		wrongTranslation(), ttlExpired(),
+		neighbourTableFull(), snatPorts(), conntrackStale(), portsUsedUp(), checksumWrong(),
 		conntrackFull(), listenOverflow(), someConnectionsFail(), mtuBlackHole(), fragmentsDropped(), idleLost(), mtuMismatch(), congestionControl(),
 		shaperDrop(),
 		rateLimit(),
 		randomLoss(), udpReceiveBuffer(), cfsThrottled(), offloadOff(), manyRules(),
 		bridgePort(), routeDiverted(), nextHopDead(), xfrmDrop(), tcFilter(),
+		shaperRate(), smallMSS(), packetsTwice(),
 		lostUnexplained(),
 	}
 }
@@ -55,7 +57,8 @@ func Costs() []Rule {
 		dockerChainMissing(), neighbourCost(), passengerCost(), rulesCost(), userlandProxy(), natCost(), tunnelSegmentation(), encapsulationCost(), manyRules(), offloadOff(), shaperDrop(), rateLimit(), randomLoss(), udpReceiveBuffer(), cfsThrottled(),
 		tcFilter(),
 		steeredOntoApplication(), softirqOneCore(), softirqCollapse(), tcpReceiveWindow(), sendBuffer(), applicationLimited(),
-		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(), labChanged(), rungCost(),
+		coreMigration(), reordering(), sizeRank(), listenOverflow(), conntrackFull(),
+		shaperRate(), smallMSS(), packetsTwice(), labChanged(), rungCost(),
 	}
 }
 

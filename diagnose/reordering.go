@@ -30,7 +30,7 @@ func reordering() Rule {
 			had := e.counted(e.Client, netstat, "TcpExt.TCPDSACKRecvSegs")
 			overtaken := e.counted(e.Client, netstat, "TcpExt.TCPFastRetrans")
 			sent := e.counted(e.Client, snmp, "Tcp.OutSegs")
-			if sent == 0 || had < againShare*sent || had < needlessShare*again || overtaken < overtakenShare*again {
+			if sent == 0 || again == 0 || had < againShare*sent || had < needlessShare*again || overtaken < overtakenShare*again {
 				return nil
 			}
 			other := "or receive it on one CPU (interrupts, RSS, RPS)"

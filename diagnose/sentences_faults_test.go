@@ -17,6 +17,7 @@ func changedFaults() map[string]changedFault {
 	all := changedTunnels()
 	maps.Copy(all, changedCounters())
 	maps.Copy(all, changedSettings())
+	maps.Copy(all, changedTables())
 	return all
 }
 

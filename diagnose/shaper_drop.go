@@ -25,8 +25,12 @@ func shaperDrop() Rule {
 				if kind == "ingress" || kind == "clsact" {
 					continue // it has no queue: its filters drop
 				}
+				cause := fmt.Sprintf("the %s on %s in %s drops packets", kind, device, at)
+				if direct, known := e.state(at, shapers)[device+"."+kind+".direct"]; known && result.Number(direct) == 0 {
+					cause += ": it has no queue for those without a class (direct_qlen 0)"
+				}
 				found = append(found, result.Finding{
-					Cause: fmt.Sprintf("the %s on %s in %s drops packets", kind, device, at),
+					Cause: cause,
 					Evidence: []result.Evidence{
 						seen(name, e.counted(at, qdiscs, name), at, qdiscs),
 						seen(device+"."+kind+".overlimits", e.counted(at, qdiscs, device+"."+kind+".overlimits"), at, qdiscs),

@@ -26,10 +26,16 @@ func udpReceiveBuffer() Rule {
 						seen("Udp.RcvbufErrors", dropped, e.Server, snmp), seen("core/rmem_max", most, e.Server, sysctls),
 						e.lossOf(lost),
 					},
-					Fix:        "sysctl -w net.core.rmem_max=" + fmt.Sprintf("%.0f", max(4<<20, 4*most)) + "  # and set SO_RCVBUF to as much in the receiver",
+					Fix: fmt.Sprintf("sysctl -w net.core.rmem_default=%.0f net.core.rmem_max=%.0f  # on the machine itself: no other network namespace can set them. "+
+						"A receiver that sets SO_RCVBUF has what it asks for up to rmem_max, one that does not has rmem_default",
+						max(leastBuffer, 4*e.number(e.Server, sysctls, "core/rmem_default")), max(leastBuffer, 4*most)),
 					Confidence: 0.95,
 				}}
 			}
 		},
 	}
 }
+
+// leastBuffer is what a receiver of bursts should at least have room for, in bytes: the limit that newer kernels
+// have by themselves, under which a socket that asks for nothing still gets less.
+const leastBuffer = 4 << 20

@@ -202,6 +202,10 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 	}
 	e.Readings = append(e.Readings, counted.Readings...)
 	e.Unread = probe.Unread(e.Unread, counted.Unread)
+	if r.sources.machine != nil {
+		states, unread := probe.Look("/", probe.Machine)
+		e.States, e.Unread = states, probe.Unread(e.Unread, unread)
+	}
 	for _, at := range places {
 		if r.sources.site == nil {
 			break

@@ -239,7 +239,7 @@ func (y *trying) trial(ctx context.Context, name string, run workload.Run) resul
 	run.Size = max(kind.Size.Least, min(run.Size, kind.Size.Most))
 	for n := 0; ; n++ {
 		sample, seen, err := y.watched(ctx, name, run)
-		t := result.Trial{Workload: name, Size: run.Size, Cut: run.Cut, Idle: run.Idle.Seconds(), Metrics: sample.Metrics, Seen: seen}
+		t := result.Trial{Workload: name, Size: run.Size, Cut: run.Cut, Idle: run.Idle.Seconds(), Metrics: sample.Metrics, Counters: sample.Counters, Seen: seen}
 		y.e.Readings = append(y.e.Readings, placed(sample.Readings, y.ends)...)
 		if err != nil {
 			t.Error = err.Error()

@@ -28,6 +28,7 @@ func TestCapturedCounters(t *testing.T) {
 	has(t, count(t, schedstat(), vm), map[string]float64{"run_time": 0.005962221, "run_delay": 0.004594624, "timeslices": 12})
 	has(t, count(t, sched(), vm), map[string]float64{"migrations": 0, "voluntary_switches": 10, "involuntary_switches": 3})
 	has(t, count(t, cgroupCPU(), vm), map[string]float64{"periods": 0, "throttled": 0, "throttled_time": 0})
+	has(t, count(t, snmp6(), vm), map[string]float64{"Ip6InReceives": 41, "Ip6OutNoRoutes": 3})
 	if waited := count(t, pressure(), vm); waited["io.some"] < waited["io.full"] || waited["io.full"] <= 0 || waited["cpu.some"] <= 0 {
 		t.Errorf("pressure %v", waited)
 	}
@@ -64,6 +65,26 @@ func FuzzParseSoftnet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if counters, err := parseSoftnet(data); err == nil && len(counters) == 0 {
 			t.Fatal("no counter and no error")
+		}
+	})
+}
+
+func TestParseSNMP6(t *testing.T) {
+	if got, err := parseSNMP6([]byte("Ip6InAddrErrors  \t7\nIp6InReceives 0\n")); err != nil || len(got) != 1 || got["Ip6InAddrErrors"] != 7 {
+		t.Errorf("%v, %v, want the one that is not 0", got, err)
+	}
+	for _, text := range []string{"Ip6InReceives\n", "Ip6InReceives x\n", "\n", "a 1 2\n"} {
+		if got, err := parseSNMP6([]byte(text)); err == nil {
+			t.Errorf("%q gave %v", text, got)
+		}
+	}
+}
+
+func FuzzParseSNMP6(f *testing.F) {
+	captured(f, "proc/thread-self/net/snmp6")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if counters, err := parseSNMP6(data); err == nil && counters == nil {
+			t.Fatal("no counters and no error")
 		}
 	})
 }

@@ -13,11 +13,7 @@ func listeners() Probe {
 	return Probe{
 		Name: "listeners", Doc: "connections that wait to be accepted, and how many may", Scope: Namespace, Source: "ss -ltn",
 		look: func(v *view) (map[string]any, error) {
-			// struct inet_diag_req_v2: family, protocol, extensions, padding, states, socket.
-			request := make([]byte, diagRequest)
-			request[0], request[1] = unix.AF_INET, unix.IPPROTO_TCP
-			binary.NativeEndian.PutUint32(request[4:], 1<<tcpListen)
-			dumped, err := v.dump(unix.NETLINK_SOCK_DIAG, unix.SOCK_DIAG_BY_FAMILY, request)
+			dumped, err := v.sockets(unix.AF_INET, 1<<tcpListen)
 			if err != nil {
 				return nil, err
 			}
@@ -32,6 +28,15 @@ const (
 	diagMessage = 72 // struct inet_diag_msg
 	tcpListen   = 10 // TCP_LISTEN
 )
+
+// sockets lists those of TCP over a family that are in some states, a bit for each.
+func (v *view) sockets(family byte, states uint32) ([]byte, error) {
+	// struct inet_diag_req_v2: family, protocol, extensions, padding, states, socket.
+	request := make([]byte, diagRequest)
+	request[0], request[1] = family, unix.IPPROTO_TCP
+	binary.NativeEndian.PutUint32(request[4:], states)
+	return v.dump(unix.NETLINK_SOCK_DIAG, unix.SOCK_DIAG_BY_FAMILY, request)
+}
 
 // parseListeners reads the answer to SOCK_DIAG_BY_FAMILY for listening sockets
 // over IPv4: "0.0.0.0:80.queue" is how many connections wait, ".backlog" beyond

@@ -148,21 +148,31 @@ func neighbourState(state uint16) string {
 	return "none"
 }
 
-// neighbourCache counts the fate of the machine's neighbour entries: one table
+// neighbourCache counts the fate of the machine's neighbour entries of IPv4: one table
 // holds those of all namespaces.
-func neighbourCache() Probe {
+func neighbourCache() Probe { return neighbourTable("neighbour_cache", "arp_cache") }
+
+// neighbourCache6 is neighbourCache of IPv6.
+func neighbourCache6() Probe { return neighbourTable("neighbour_cache6", "ndisc_cache") }
+
+func neighbourTable(name, table string) Probe {
 	return statTable(Probe{
-		Name: "neighbour_cache", Doc: "neighbours that never answered, and a full table", Scope: Machine, Source: "/proc/net/stat/arp_cache",
-	}, "proc/net/stat/arp_cache")
+		Name: name, Doc: "neighbours that never answered, and a full table", Scope: Machine, Source: "/proc/net/stat/" + table,
+	}, "proc/net/stat/"+table)
 }
 
-// neighbourLimits reads how many neighbours the machine's table has and may
-// have.
-func neighbourLimits() Probe {
+// neighbourLimits reads how many neighbours the machine's table of IPv4 may have.
+func neighbourLimits() Probe { return tableLimits("neighbour_limits", "ipv4") }
+
+// neighbourLimits6 is neighbourLimits of IPv6.
+func neighbourLimits6() Probe { return tableLimits("neighbour_limits6", "ipv6") }
+
+func tableLimits(name, family string) Probe {
+	folder := "/proc/sys/net/" + family + "/neigh/default"
 	return Probe{
-		Name: "neighbour_limits", Doc: "how many neighbours the machine may have", Scope: Machine, Source: "/proc/sys/net/ipv4/neigh/default",
+		Name: name, Doc: "how many neighbours the machine may have", Scope: Machine, Source: folder,
 		look: func(v *view) (map[string]any, error) {
-			return readSysctls(filepath.Join(v.root, "proc/sys/net/ipv4/neigh/default"), []string{"gc_thresh1", "gc_thresh2", "gc_thresh3"})
+			return readSysctls(filepath.Join(v.root, folder), []string{"gc_thresh1", "gc_thresh2", "gc_thresh3"})
 		},
 	}
 }

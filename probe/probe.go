@@ -44,12 +44,13 @@ const width32 = 1 << 32
 // once.
 func All() []Probe {
 	return []Probe{
-		cpuTimes(), softirqs(), softnet(), pressure(), neighbourCache(),
-		snmp(), netstat(), linkStats(), driverStats(), qdiscs(), conntrack(), ruleCounters(),
+		cpuTimes(), softirqs(), softnet(), pressure(), neighbourCache(), neighbourCache6(),
+		snmp(), snmp6(), netstat(), linkStats(), driverStats(), qdiscs(), conntrack(), ruleCounters(),
 		schedstat(), sched(), cgroupCPU(),
 
 		xfrmStat(), xfrmPolicies(), filterCounters(), filters(),
 		neighbourLimits(),
 		links(), offloads(), steering(), sysctls(), neighbours(), forwarding(), rules(), queues(), legacyTables(), conntrackTable(), listeners(),
+		neighbourLimits6(), ports(), untranslated(), shapers(),
 	}
 }

@@ -34,7 +34,7 @@ func TestSinceReportsWhatChanged(t *testing.T) {
 			t.Errorf("%+v", u)
 		}
 	}
-	if want := "/proc/stat /proc/pressure /proc/net/stat/arp_cache"; strings.Join(named, " ") != want {
+	if want := "/proc/stat /proc/pressure /proc/net/stat/arp_cache /proc/net/stat/ndisc_cache"; strings.Join(named, " ") != want {
 		t.Errorf("named %s, want %s", named, want)
 	}
 }
@@ -99,7 +99,8 @@ func TestCapturedStates(t *testing.T) {
 		t.Errorf("legacy tables %v, %v", got, err)
 	}
 	states, unread := Look(t.TempDir(), Machine)
-	if len(states) != 0 || !slices.Equal(unread, []result.Unread{{Source: "/proc/sys/net/ipv4/neigh/default", Reason: "this kernel does not have it, or has not loaded it"}}) {
+	absent := "this kernel does not have it, or has not loaded it"
+	if len(states) != 0 || !slices.Equal(unread, []result.Unread{{Source: "/proc/sys/net/ipv4/neigh/default", Reason: absent}, {Source: "/proc/sys/net/ipv6/neigh/default", Reason: absent}}) {
 		t.Errorf("of an empty root: %v, %v", states, unread)
 	}
 }

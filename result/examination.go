@@ -37,7 +37,8 @@ type Trial struct {
 	Idle     float64            `json:"idle,omitempty"`  // s that its connection had rested
 	Error    string             `json:"error,omitempty"` // why it failed; empty: it passed
 	Metrics  map[string]float64 `json:"metrics,omitempty"`
-	Seen     []Sighting         `json:"seen"` // which devices saw its packets, in the order of time
+	Counters map[string]float64 `json:"counters,omitempty"` // as a sample's
+	Seen     []Sighting         `json:"seen"`               // which devices saw its packets, in the order of time
 }
 
 // Sighting is a device that saw a packet.

@@ -16,10 +16,19 @@ func SetCongestion(fd int, name string) error {
 		return nil
 	}
 	if err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name); err != nil {
-		return fmt.Errorf("set congestion control %q: %w; net.ipv4.tcp_available_congestion_control lists what the kernel has, "+
-			"tcp_allowed_congestion_control what an ordinary user may set", name, err)
+		return refusedControl(name, err)
 	}
 	return nil
+}
+
+// refusedControl is why a socket can't have a congestion control, and what would help.
+func refusedControl(name string, err error) error {
+	help := "net.ipv4.tcp_available_congestion_control lists what the kernel has: choose one of these with --cc"
+	if errors.Is(err, unix.EPERM) {
+		help = "without CAP_NET_ADMIN, which a container's root lacks too, a process may have those of net.ipv4.tcp_allowed_congestion_control: " +
+			"add it there, on the machine itself, or leave out --cc"
+	}
+	return fmt.Errorf("set congestion control %q: %w; %s", name, err, help)
 }
 
 // AcceptFlows accepts n flows of the run and welcomes them, under the named congestion control;

@@ -143,3 +143,22 @@ stray() { # an interface that no peer reaches
 	ip link set stray0 up
 	ip link set stray1 up
 }
+taken() { # PORT: another connection to what the client dials has the port of this host
+	own=$(ip -o route get "$DIAL" | sed -n 's/.* src \([^ ]*\).*/\1/p')
+	conntrack -I -p tcp -s "${CLIENT%.*}.$((${CLIENT##*.} + 1))" -d "$DIAL" --sport "$1" --dport "$PORT" -r "$DIAL" -q "$own" --reply-port-src "$PORT" --reply-port-dst "$1" --state ESTABLISHED -t 3600 -u SEEN_REPLY,ASSURED >/dev/null 2>&1
+}
+before() { # STATUS: flows from all ports of the client to what it dials are tracked, untranslated
+	seq 32768 60999 | awk -v from="$CLIENT" -v to="$DIAL" -v port="$PORT" -v status="$1" '{
+		printf "-A -s %s -d %s -p udp --sport %d --dport %d -t 1800%s\n", from, to, $1, port, status == "UNSET" ? "" : " -u " status
+	}' | conntrack -R - >/dev/null 2>&1
+}
+echoes() {
+	for protocol in TCP UDP; do
+		setsid timeout 2 socat "$protocol-LISTEN:$PORT,fork,reuseaddr" EXEC:cat >/dev/null 2>&1 &
+	done
+	until [ "$(ss -Hltun "sport = :$PORT" | wc -l)" -gt 1 ]; do sleep 0.01; done
+}
+accepts() {
+	setsid timeout 3 socat -u "TCP-LISTEN:$PORT,fork,reuseaddr" OPEN:/dev/null >/dev/null 2>&1 &
+	until [ "$(ss -Hltn "sport = :$PORT" | wc -l)" -gt 0 ]; do sleep 0.01; done
+}
