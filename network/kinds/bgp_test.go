@@ -16,13 +16,13 @@ import (
 	"tare/workload"
 )
 
-// routers are the daemons that may announce routes: how the kernel marks theirs, where their
+// routers are the daemons that may announce routes: how the kernel keeps theirs, where their
 // process is named, and the route by which the mesh's first host drops what none of its
 // containers has.
-func routers() map[string]struct{ mesh, proto, pid, blackhole string } {
-	return map[string]struct{ mesh, proto, pid, blackhole string }{
-		"bird": {"bgp", "bird", "/run/tare/bird.pid", "blackhole 10.101.0.0/26 proto bird"},
-		"frr":  {"frr", "bgp", "/run/tare/frr/bgpd.pid", "blackhole 10.101.0.0/26"},
+func routers() map[string]struct{ mesh, kept, pid, blackhole string } {
+	return map[string]struct{ mesh, kept, pid, blackhole string }{
+		"bird": {"bgp", "proto bird metric 32", "/run/tare/bird.pid", "blackhole 10.101.0.0/26 proto bird metric 32"},
+		"frr":  {"frr", "proto bgp metric 20", "/run/tare/frr/bgpd.pid", "blackhole 10.101.0.0/26"},
 	}
 }
 
@@ -147,7 +147,7 @@ func keepsCongestionControl(t *testing.T, l *site.Lab, router string) {
 // removed with its session.
 func routesAreTheDaemons(t *testing.T, l *site.Lab, router string) {
 	c := routers()[router]
-	learned := fmt.Sprintf("10.102.0.0/26 via 10.0.0.2 dev eth0 proto %s congctl cubic", c.proto)
+	learned := fmt.Sprintf("10.102.0.0/26 via 10.0.0.2 dev eth0 %s congctl cubic", c.kept)
 	if had := routes(t, l, c.mesh+".h1"); !slices.Contains(had, learned) || !slices.Contains(had, c.blackhole) {
 		t.Errorf("h1 has the routes %q, want %q and %q", had, learned, c.blackhole)
 	}
@@ -175,7 +175,7 @@ func masqueradesOnlyWhatLeaves(t *testing.T, l *site.Lab) {
 // packet between hosts travels with an outer header of 20 bytes.
 func ipipEncapsulates(t *testing.T, l *site.Lab) {
 	b := built(t, l, "bgp-ipip")
-	learned := "10.102.0.0/26 via 10.0.0.2 dev ipip0 proto bird congctl cubic"
+	learned := "10.102.0.0/26 via 10.0.0.2 dev ipip0 proto bird metric 32 congctl cubic"
 	if had := routes(t, l, "bgp-ipip.h1"); !slices.Contains(had, learned) {
 		t.Errorf("h1 has the routes %q, want %q", had, learned)
 	}

@@ -31,7 +31,7 @@ func TestDeepBGPTwentyHosts(t *testing.T) {
 			if got := seenAs(t, l, "h3/c1", "10.120.0.2:99", "h20/c1", "10.120.0.2:99"); got != "10.103.0.2" {
 				t.Errorf("h20/c1 sees h3/c1 as %s", got)
 			}
-			if !slices.Contains(routes(t, l, "h3"), "10.120.0.0/26 via 10.0.0.20 dev eth0 proto bird congctl cubic") {
+			if !slices.Contains(routes(t, l, "h3"), "10.120.0.0/26 via 10.0.0.20 dev eth0 proto bird metric 32 congctl cubic") {
 				t.Errorf("h3 reaches h20 by another: %q", routes(t, l, "h3"))
 			}
 			if learned != hosts*(hosts-1) {
