@@ -24,10 +24,9 @@ func fragmentsDropped() Rule {
 			}
 			at, command, comment := e.look(t)
 			f.Fix = e.run(at, command) + "  # " + comment
-			if at, device, mtu := e.cutter(); at != "" {
-				f.Cause += fmt.Sprintf("; %s cuts the tunnel's packets: %s has MTU %d and they need %d", at, device, mtu, e.MTU)
-				f.Evidence = append(f.Evidence, seen(device+".mtu", mtu, at, links))
-				f.Remedy, f.Fix, f.Confidence = remedy(at, fmt.Sprintf("ip link set dev %s mtu %d", device, e.MTU)), "on each host, so that nothing is cut", 0.95
+			if by, narrow := e.narrowed(); narrow {
+				f.Cause, f.Remedy, f.Fix, f.Confidence = f.Cause+"; "+by.Cause, by.Remedy, "then nothing is cut", by.Confidence
+				f.Evidence = append(f.Evidence, by.Evidence...)
 				return []result.Finding{f}
 			}
 			suspects := e.verdicts(false)
@@ -48,17 +47,4 @@ func (e *Evidence) most(counter string, places []string) result.Evidence {
 		return seen(counter, n, at, snmp)
 	}
 	return result.Evidence{}
-}
-
-// cutter is the host that cuts the packets of a tunnel, as its interface is too narrow for them; empty: none does.
-func (e *Evidence) cutter() (at, device string, mtu int) {
-	for _, place := range e.Places {
-		for _, d := range e.devices(place) {
-			mtu := int(e.number(place, links, d+".mtu"))
-			if e.ofUnderlay(place, d) && mtu > 0 && mtu < e.MTU && e.Inner < e.MTU && e.counted(place, snmp, "Ip.FragCreates") > 0 {
-				return place, d, mtu
-			}
-		}
-	}
-	return "", "", 0
 }

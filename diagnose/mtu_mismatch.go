@@ -17,38 +17,47 @@ func mtuMismatch() Rule {
 	return Rule{
 		ID: "mtu-mismatch",
 		Match: func(e *Evidence) []result.Finding {
-			if _, failed := e.failed(); failed || e.Inner <= 0 {
+			f, narrow := e.narrowed()
+			if _, failed := e.failed(); failed || !narrow {
 				return nil
 			}
-			all := append(e.narrowDevices(), e.narrowRoutes()...)
-			remembered := e.remembered()
-			if len(all) == 0 {
-				all = remembered
-			} else {
-				for _, n := range remembered {
-					all = append(all, narrowing{evidence: n.evidence, at: n.at, command: n.command})
-				}
-			}
-			if len(all) == 0 {
-				return nil
-			}
-			f := result.Finding{Confidence: 0.93}
-			var says []string
-			for _, n := range all {
-				if n.says != "" {
-					says = append(says, n.says)
-				}
-				f.Evidence = append(f.Evidence, n.evidence...)
-				if f.Remedy == nil {
-					f.Remedy = remedy(n.at, n.command)
-				} else if step := (result.Step{At: n.at, Command: n.command}); !slices.Contains(f.Remedy.Steps(), step) {
-					f.Remedy.Then = append(f.Remedy.Then, step)
-				}
-			}
-			f.Cause = strings.Join(says, ", and ")
 			return []result.Finding{f}
 		},
 	}
+}
+
+// narrowed is the finding of all that lets only small packets pass, and mends all of it.
+func (e *Evidence) narrowed() (f result.Finding, found bool) {
+	if e.Inner <= 0 {
+		return f, false
+	}
+	all := append(e.narrowDevices(), e.narrowRoutes()...)
+	remembered := e.remembered()
+	if len(all) == 0 {
+		all = remembered
+	} else {
+		for _, n := range remembered {
+			all = append(all, narrowing{evidence: n.evidence, at: n.at, command: n.command})
+		}
+	}
+	if len(all) == 0 {
+		return f, false
+	}
+	f.Confidence = 0.93
+	var says []string
+	for _, n := range all {
+		if n.says != "" {
+			says = append(says, n.says)
+		}
+		f.Evidence = append(f.Evidence, n.evidence...)
+		if f.Remedy == nil {
+			f.Remedy = remedy(n.at, n.command)
+		} else if step := (result.Step{At: n.at, Command: n.command}); !slices.Contains(f.Remedy.Steps(), step) {
+			f.Remedy.Then = append(f.Remedy.Then, step)
+		}
+	}
+	f.Cause = strings.Join(says, ", and ")
+	return f, true
 }
 
 // narrowing is one thing that lets only small packets pass, and what mends it.

@@ -132,7 +132,7 @@ func TestFragmentsAreDropped(t *testing.T) {
 		"of a tunnel": {"clean-vxlan", func(e *Evidence) {
 			set(e, "h1", links, "eth0.mtu", 1450.0)
 			count(e, "h1", snmp, "Ip.FragCreates", 70)
-		}, "h1 cuts the tunnel's packets: eth0 has MTU 1450 and they need 1500", "ip link set dev eth0 mtu 1500"},
+		}, "eth0 in h1 has MTU 1450, the path allows 1500", "ip link set dev eth0 mtu 1500"},
 	} {
 		e := captured(t, c.of)
 		seen := e.Trials[0].Seen
