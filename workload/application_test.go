@@ -132,9 +132,9 @@ func whyToolsFail(t *testing.T, place Place) {
 		want       string
 	}{
 		"wrk, nobody listens":        {"wrk", "", nobody, "Connection refused"},
-		"autocannon, nobody listens": {"autocannon", "", nobody, "autocannon had no response"},
-		"wrk, no such page":          {"wrk", "", place.At, "wrk had no response with a status of 200 to 299"},
-		"autocannon, no such page":   {"autocannon", "", place.At, "autocannon had no response with a status of 200 to 299"},
+		"autocannon, nobody listens": {"autocannon", "", nobody, "autocannon: no request succeeded"},
+		"wrk, no such page":          {"wrk", "", place.At, "responses were neither 2xx nor 3xx: see whether the server can be reached"},
+		"autocannon, no such page":   {"autocannon", "", place.At, "responses that were not 2xx: see whether the server can be reached"},
 		"autocannon without node":    {"autocannon", withoutNode, place.At, "node"},
 		"wrk is not installed":       {"wrk", t.TempDir(), place.At, "apt-get install wrk"},
 	} {

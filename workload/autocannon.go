@@ -34,7 +34,7 @@ func autocannon() Tool {
 				return Tally{}, errors.New("autocannon did not print how long it ran: install its latest version: " + program.Get)
 			}
 			// Its own rate divides by the step, which it exceeds when it is busy.
-			return c.requests(cell, cell.Samples[0].Counters["requests"]/took, window)
+			return c.requests(cell, cell.Samples[0].Counters["requests"]/took, window), nil
 		},
 	}
 }

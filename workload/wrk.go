@@ -27,7 +27,7 @@ func wrk() Tool {
 			if err != nil {
 				return Tally{}, err
 			}
-			return c.requests(cell, cell.Samples[0].Metrics["rate"], window)
+			return c.requests(cell, cell.Samples[0].Metrics["rate"], window), nil
 		},
 	}
 }
