@@ -29,15 +29,16 @@ func subjects() []subject {
 		ofStats = "TestSteadyRunHasNoChange|TestDriftIsSeldomAChange|TestBlocksNeededDecide|TestShiftCovers|TestEqualNetworksAreJudgedEqual|" +
 			"TestEstimateCovers|TestDetectableTollsAreFoundFourTimesInFive|TestChancesBeyondAreAsRareAsTheySay|TestChancesHold|TestQuantileCovers|TestTollIntervalCovers"
 		ofWeigh   = "TestLookingKeepsWhatIntervalsClaim|TestEqualNetworksAreSeldomDistinguished|TestTollsAreFound|TestSteadySoakHasNoAlarm"
-		ofForeign = "TestAnyPasteGivesTheSameNumbers"
+		ofForeign = "TestAnyPasteGivesTheSameNumbers|TestNoPasteMakesOtherNumbers|TestTextFullOfBracesEnds"
 	)
 	return []subject{
 		{"wire", 1, ""},
 		{"stats", 10, ofStats},
 		{"experiment/schedule", 2, ""},
 		{"weigh", 5, ofWeigh},
-		{"foreign", 20, ofForeign},
-		{"diagnose", 20, ""},
+		{"foreign", 40, ofForeign},
+		{"diagnose", 40, ""},
+		{"firewall", 10, ""},
 	}
 }
 
