@@ -25,7 +25,7 @@ func fragmentsDropped() Rule {
 			at, command, comment := e.look(t)
 			f.Fix = e.run(at, command) + "  # " + comment
 			if by, narrow := e.narrowed(); narrow {
-				f.Cause, f.Remedy, f.Fix, f.Confidence = f.Cause+"; "+by.Cause, by.Remedy, "then nothing is cut", by.Confidence
+				f.Cause, f.Remedy, f.Fix, f.Confidence = f.Cause+"; "+by.Cause, by.Remedy, "then nothing is cut", 0.96
 				f.Evidence = append(f.Evidence, by.Evidence...)
 				return []result.Finding{f}
 			}

@@ -190,6 +190,10 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 			return e, err
 		}
 	}
+	var before probe.Counts
+	if r.sources.machine != nil {
+		before = r.sources.machine.Read()
+	}
 	t := trying{examiner: r, subject: s, port: r.built.port(s.built.Name, s.ends), e: &e}
 	t.all(ctx)
 	counted, err := stop()
@@ -203,6 +207,8 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 	e.Readings = append(e.Readings, counted.Readings...)
 	e.Unread = probe.Unread(e.Unread, counted.Unread)
 	if r.sources.machine != nil {
+		machine, unread := r.sources.machine.Read().Since(before)
+		e.Readings, e.Unread = append(machine, e.Readings...), probe.Unread(e.Unread, unread)
 		states, unread := probe.Look("/", probe.Machine)
 		e.States, e.Unread = states, probe.Unread(e.Unread, unread)
 	}

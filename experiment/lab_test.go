@@ -78,6 +78,9 @@ func interfacesAreChosen(t *testing.T, l *site.Lab) {
 		if err != nil || len(all) != 1 || all[0].NIC != built.Axes.Text("nic") || len(all[0].Trials) == 0 || all[0].Trials[0].Error != "" {
 			t.Errorf("%s with nic %s: %+v: %v", built.Name, built.Axes.Text("nic"), all, err)
 		}
+		labtest.Equal(t, built.Name+": the machine's table of neighbours was counted", slices.ContainsFunc(all[0].Readings, func(r result.Reading) bool {
+			return r.At == "" && r.Source == "/proc/net/stat/arp_cache"
+		}), true)
 		labtest.Equal(t, built.Name+": MTU within", all[0].Inner, wire.InnerMTU(built.Axes.Count("mtu"), wire.VXLAN()))
 		examined++
 	}
