@@ -36,9 +36,9 @@ func subjects() []subject {
 		{"stats", 10, ofStats},
 		{"experiment/schedule", 2, ""},
 		{"weigh", 5, ofWeigh},
-		{"foreign", 40, ofForeign},
-		{"diagnose", 40, ""},
-		{"firewall", 10, ""},
+		{"foreign", 20, ofForeign},
+		{"diagnose", 20, ""},
+		{"firewall", 3, ""},
 	}
 }
 
