@@ -42,7 +42,7 @@ func TestReorderingIsNoLoss(t *testing.T) {
 	for _, one := range []struct {
 		had, overtaken, sent float64
 		is                   bool
-	}{{95, 100, 2e4, true}, {2, 100, 2e4, false}, {0, 100, 2e4, false}, {95, 10, 2e4, false}, {95, 100, 2e5, false}, {40, 100, 1e4, false}} {
+	}{{95, 100, 2e4, true}, {2, 100, 2e4, false}, {0, 100, 2e4, false}, {95, 10, 2e4, false}, {95, 100, 2e5, false}, {40, 100, 1e4, false}, {againShare * 2e4, 100, 2e4, true}} {
 		cell := measured("bridge", catalog.CrossHost, "tcp_stream", 0)
 		cell.Samples = []result.Sample{{Readings: []result.Reading{
 			counts("h1/c1", snmp, map[string]float64{"Tcp.RetransSegs": 100, "Tcp.OutSegs": one.sent}),

@@ -17,25 +17,35 @@ func web() Packet {
 
 func TestRulesMatchThePacket(t *testing.T) {
 	for text, want := range map[string]Answer{
-		"-> drop":                                       Always,
-		"ip daddr = 10.102.0.0/16 -> drop":              Always,
-		"ip daddr = 10.102.0.3 -> drop":                 Never,
-		"ip daddr != 10.102.0.3 -> drop":                Always,
-		"ip saddr = 10.101.0.0-10.101.0.9 -> drop":      Always,
-		"th dport = { 22, 5000-6000 } -> drop":          Always,
-		"th dport = { 22, 23 } -> drop":                 Never,
-		"th dport != { 22, 23 } -> drop":                Always,
-		"th sport = 22 -> drop":                         Never,
-		"th sport = 1024-65535 -> drop":                 Always,
-		"th sport = 40000 -> drop":                      Perhaps,
-		"iifname = wg0 -> drop":                         Never,
-		"iifname = et* -> drop":                         Always,
-		"ct state = invalid -> drop":                    Perhaps,
-		"ct state = { established, related } -> accept": Never,
-		"ct state != { established, related } -> drop":  Always,
-		"ip frag-off & 0x3fff != 0 -> counter; drop":    Never,
-		"meta mark = 1 -> drop":                         Perhaps,
-		"rpfilter != ? -> drop":                         Perhaps,
+		"-> drop":                                                                  Always,
+		"ip daddr = 10.102.0.0/16 -> drop":                                         Always,
+		"ip daddr = 10.102.0.3 -> drop":                                            Never,
+		"ip daddr != 10.102.0.3 -> drop":                                           Always,
+		"ip saddr = 10.101.0.0-10.101.0.9 -> drop":                                 Always,
+		"ip saddr = 10.101.0.2-10.101.0.9 -> drop":                                 Always,
+		"ip saddr = 10.101.0.0-10.101.0.2 -> drop":                                 Always,
+		"ip saddr = 10.101.0.3-10.101.0.9 -> drop":                                 Never,
+		"ip saddr = 10.101.0.0-10.101.0.1 -> drop":                                 Never,
+		"ip saddr = 10.101.0.0-x -> drop":                                          Never,
+		"th dport = { 22, 5000-6000 } -> drop":                                     Always,
+		"th dport = 5000-5210 -> drop":                                             Always,
+		"th dport = 5210-6000 -> drop":                                             Always,
+		"th dport = { 22, 23 } -> drop":                                            Never,
+		"th dport != { 22, 23 } -> drop":                                           Always,
+		"th sport = 22 -> drop":                                                    Never,
+		"th sport = 1024-65535 -> drop":                                            Always,
+		"th sport = 40000 -> drop":                                                 Perhaps,
+		"th sport = 1024-32768 -> drop":                                            Perhaps,
+		"th sport = 60999-65535 -> drop":                                           Perhaps,
+		"th sport = 61000-65535 -> drop":                                           Never,
+		"iifname = wg0 -> drop":                                                    Never,
+		"iifname = et* -> drop":                                                    Always,
+		"ct state = invalid -> drop":                                               Perhaps,
+		"ct state = { established, related } -> accept":                            Never,
+		"ct state != { established, related } -> drop":                             Always,
+		"ip frag-off & 0x3fff != 0 -> counter; drop":                               Never,
+		"meta mark = 1 -> drop":                                                    Perhaps,
+		"rpfilter != ? -> drop":                                                    Perhaps,
 		"ip daddr . meta l4proto . th dport = { 10.102.0.2 . tcp . 5210 } -> drop": Always,
 		"ip daddr . meta l4proto . th dport = { 10.102.0.2 . udp . 5210 } -> drop": Never,
 		"ip daddr . meta mark = { 10.102.0.2 . 4 } -> drop":                        Perhaps,
@@ -47,6 +57,24 @@ func TestRulesMatchThePacket(t *testing.T) {
 		}
 		if answer != want {
 			t.Errorf("%s: %v, want %v (read as %+v)", text, answer, want, rule)
+		}
+	}
+}
+
+// The text of a rule is what people read of it, without its counter: no set of one value, no arrow
+// to nothing.
+func TestRulesAreBrief(t *testing.T) {
+	for text, brief := range map[string]string{
+		"-> counter; drop": "drop",
+		"ip daddr != 10.0.0.0/8 -> counter; jump DOCKER":                "ip daddr != 10.0.0.0/8 -> jump DOCKER",
+		"ct state = { new, related } -> accept":                         "ct state { new, related } -> accept",
+		"iifname = eth0 -> counter":                                     "iifname eth0",
+		"ip daddr . th dport vmap { 10.0.0.1 . 80 : drop } -> map none": "ip daddr . th dport vmap { 10.0.0.1 . 80 : drop } -> map none",
+		"th dport vmap { 80 : drop, 443 : goto x }":                     "th dport vmap { 80 : drop, 443 : goto x }",
+	} {
+		rule := Parse(text)
+		if got := rule.Brief(); got != brief || rule.String() != text {
+			t.Errorf("%q is %q, in brief %q; want %q", text, rule, got, brief)
 		}
 	}
 }
@@ -120,6 +148,10 @@ func TestPacketsGoThroughChains(t *testing.T) {
 		"a jump comes back, a goto does not": {
 			[]string{"ip filter FORWARD forward accept: -> jump A | -> goto B | -> drop", "ip filter A: th dport = 22 -> drop | -> return | -> drop", "ip filter B: ip daddr = 10.102.0.2 -> drop"},
 			[]string{"ip filter B 1 drop"},
+		},
+		"a jump to the chain that is listed first": {
+			[]string{"ip filter A: th dport = 5210 -> drop", "ip filter FORWARD forward accept: -> jump A"},
+			[]string{"ip filter A 1 drop"},
 		},
 		"what depends on a mark leaves a doubt": {
 			[]string{"ip filter FORWARD forward drop: meta mark = 7 -> accept"},
