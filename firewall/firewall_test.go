@@ -141,6 +141,14 @@ func TestPacketsGoThroughChains(t *testing.T) {
 			[]string{"ip filter FORWARD forward drop: -> counter; accept", "inet fw f forward drop: "},
 			[]string{"ip filter FORWARD 1 accept", "inet fw f policy drop"},
 		},
+		"a drop ends the way through all chains": {
+			[]string{"ip filter FORWARD forward accept: -> drop | -> reject", "inet fw f forward drop: "},
+			[]string{"ip filter FORWARD 1 drop"},
+		},
+		"a drop after an accept ends nothing": {
+			[]string{"ip filter FORWARD forward accept: -> accept | -> drop", "inet fw f forward drop: "},
+			[]string{"ip filter FORWARD 1 accept", "(ip filter FORWARD 2 drop)", "inet fw f policy drop"},
+		},
 		"a drop after an accept is not met": {
 			[]string{"ip filter FORWARD forward accept: -> accept | -> drop"},
 			[]string{"ip filter FORWARD 1 accept", "(ip filter FORWARD 2 drop)"},
