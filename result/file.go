@@ -100,7 +100,7 @@ func ReplaceFile(path string, write func(io.Writer) error) (err error) {
 		return writeDirectly(path, write)
 	}
 	path = behindLink(path)
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	tmp, err := createLocked(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
@@ -111,14 +111,31 @@ func ReplaceFile(path string, write func(io.Writer) error) (err error) {
 	if err == nil {
 		err = tmp.Sync()
 	}
-	err = errors.Join(err, tmp.Close())
 	if err == nil {
-		err = os.Rename(tmp.Name(), path)
+		err = os.Rename(tmp.Name(), path) // locked still
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(tmp.Name()))
+		return errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
 	}
-	return syncFolder(filepath.Dir(path))
+	return errors.Join(tmp.Close(), syncFolder(filepath.Dir(path)))
+}
+
+// createLocked makes a file that is locked until it is closed, on file systems that have locks:
+// one that nobody locks was left by a writer that was killed. It is made again where somebody
+// took it for that before it was locked.
+func createLocked(folder, pattern string) (*os.File, error) {
+	for {
+		file, err := os.CreateTemp(folder, pattern)
+		if err != nil || unix.Flock(int(file.Fd()), unix.LOCK_EX) != nil {
+			return file, err
+		}
+		if _, err := os.Stat(file.Name()); !errors.Is(err, fs.ErrNotExist) {
+			return file, nil
+		}
+		if err := file.Close(); err != nil {
+			return nil, err
+		}
+	}
 }
 
 // NewFile makes an empty file that nobody else has: of this name, or of the first that is free

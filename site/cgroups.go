@@ -151,27 +151,30 @@ func Sweep() error {
 	return errors.Join(append(errs, sweepNamed(dir))...)
 }
 
-// unfinished is how old the file of a writer is that was killed.
-const unfinished = time.Minute
-
-// sweepUnfinished removes the entries that were never written to their end, and the ledger
-// if it had nothing else.
+// sweepUnfinished removes the entries that were never written to their end, which their writer
+// would lock, and the ledger if it had nothing else.
 func sweepUnfinished(dir string) error {
 	halves, err := filepath.Glob(filepath.Join(dir, ".*.json.*"))
-	if err != nil {
+	if err != nil || len(halves) == 0 {
 		return err
 	}
+	var errs []error
 	for _, half := range halves {
-		if info, err := os.Stat(half); err == nil && time.Since(info.ModTime()) > unfinished {
+		file, err := os.OpenFile(half, os.O_RDWR, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has its name by now
+		}
+		if err != nil {
+			return fmt.Errorf("read ledger: %w", err)
+		}
+		if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
 			if err := os.Remove(half); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("write ledger: %w", err)
+				errs = append(errs, fmt.Errorf("write ledger: %w", err))
 			}
 		}
+		errs = append(errs, file.Close())
 	}
-	if len(halves) == 0 {
-		return nil
-	}
-	return leave(dir)
+	return errors.Join(append(errs, leave(dir))...)
 }
 
 // sweepNamed removes the groups of named labs whose keepers were killed. The labs stay in
