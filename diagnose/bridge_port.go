@@ -56,6 +56,7 @@ func (e *Evidence) isolated(at string, isolated []string) []result.Finding {
 	if len(ends) < 2 {
 		return nil
 	}
+	slices.Sort(ends) // one finding for both directions
 	return []result.Finding{{
 		Cause:      fmt.Sprintf("ports %s and %s of a bridge in %s are isolated: they reach ports that are not, and not each other", ends[0], ends[1], at),
 		Evidence:   []result.Evidence{seen("isolated", isolated, at, "bridge -d link"), e.trialFailed()},

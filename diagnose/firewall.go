@@ -34,6 +34,22 @@ func (e *Evidence) verdicts(anywhere bool) []met {
 	return found
 }
 
+// metInVain are the rules, each once, that trials which failed may have met, and of which something
+// holds.
+func (e *Evidence) metInVain(holds func(met) bool) (found []met) {
+	for _, t := range e.Trials {
+		if t.Error == "" {
+			continue
+		}
+		for _, m := range e.met(t) {
+			if m.After == nil && !slices.ContainsFunc(found, m.same) && holds(m) {
+				found = append(found, m)
+			}
+		}
+	}
+	return found
+}
+
 // same reports whether two are of the same rule.
 func (m met) same(other met) bool {
 	return m.at == other.at && m.In == other.In && m.Handle == other.Handle && m.Element == other.Element

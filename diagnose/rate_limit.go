@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"tare/result"
 )
@@ -54,11 +55,7 @@ func (e *Evidence) thinning(kind string) []met {
 				passes[entry] = true
 			}
 			thins := m.Rule.Compares(kind) || passes[entry]
-			known := false
-			for _, f := range found {
-				known = known || f.same(m)
-			}
-			if m.Ends() && m.After == nil && thins && !known {
+			if m.Ends() && m.After == nil && thins && !slices.ContainsFunc(found, m.same) {
 				found = append(found, m)
 			}
 		}

@@ -12,22 +12,12 @@ func ttlExpired() Rule {
 		ID: "ttl-expired", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
-			var named []met
-			for _, t := range e.Trials {
-				if t.Error == "" {
-					continue
-				}
-				for _, m := range e.met(t) {
-					expired := e.expired()
-					if !strings.HasPrefix(m.Act, "ip ttl set ") || expired == 0 || contains(named, m) {
-						continue
-					}
-					named = append(named, m)
-					f := m.finding(e, "sets the TTL to "+lastWord(m.Act)+": the next router drops the packets")
-					f.Evidence = append(f.Evidence, seen("packets whose TTL expired on the path", expired, "", snmp))
-					f.Confidence = 0.95
-					found = append(found, f)
-				}
+			expired := e.expired()
+			for _, m := range e.metInVain(func(m met) bool { return expired > 0 && strings.HasPrefix(m.Act, "ip ttl set ") }) {
+				f := m.finding(e, "sets the TTL to "+lastWord(m.Act)+": the next router drops the packets")
+				f.Evidence = append(f.Evidence, seen("packets whose TTL expired on the path", expired, "", snmp))
+				f.Confidence = 0.95
+				found = append(found, f)
 			}
 			return found
 		},

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -15,47 +16,23 @@ func wrongTranslation() Rule {
 		ID: "wrong-translation", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
-			var named []met
-			for _, t := range e.Trials {
-				if t.Error == "" {
-					continue
+			for _, m := range e.metInVain(func(m met) bool { what, _ := e.mistranslates(m); return what != "" }) {
+				what, evidence := e.mistranslates(m)
+				f := m.finding(e, what)
+				f.Evidence, f.Confidence = append(f.Evidence, evidence...), max(f.Confidence, 0.9)
+				if evidence != nil {
+					f.Confidence = 0.96
 				}
-				for _, m := range e.met(t) {
-					what, evidence := e.mistranslates(m)
-					if what == "" || m.After != nil || contains(named, m) {
-						continue
-					}
-					named = append(named, m)
-					f := m.finding(e, what)
-					f.Evidence, f.Confidence = append(f.Evidence, evidence...), max(f.Confidence, 0.9)
-					if evidence != nil {
-						f.Confidence = 0.96
-					}
-					found = append(found, f)
-				}
+				found = append(found, f)
 			}
 			return found
 		},
 	}
 }
 
-// contains reports whether one of several is of the same rule.
-func contains(all []met, m met) bool {
-	for _, one := range all {
-		if one.same(m) {
-			return true
-		}
-	}
-	return false
-}
-
 // mistranslates is what is wrong with a translation; empty: nothing.
 func (e *Evidence) mistranslates(m met) (what string, evidence []result.Evidence) {
 	verb, to, _ := strings.Cut(m.Act, " to ")
-	_, ports, _ := strings.Cut(to, ":")
-	if failed := e.counted(m.at, tracked, "insert_failed"); failed > 0 && ports != "" && (verb == "masquerade" || verb == "snat") {
-		return fmt.Sprintf("leaves connections no other source port than %s, and these are taken", ports), []result.Evidence{seen("insert_failed", failed, m.at, tracked)}
-	}
 	switch verb {
 	case "redirect":
 		port := strings.TrimPrefix(to, ":")
@@ -105,10 +82,5 @@ func (e *Evidence) silent(at, address string) string {
 
 // listens reports whether a process of a place accepts connections at a port.
 func (e *Evidence) listens(at, port string) bool {
-	for _, name := range e.names(at, listening, ".queue") {
-		if strings.HasSuffix(name, ":"+port) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.names(at, listening, ".queue"), func(name string) bool { return strings.HasSuffix(name, ":"+port) })
 }

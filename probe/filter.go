@@ -66,17 +66,13 @@ func (v *view) filters() (all []filter, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for m := range messages(slices.Clone(dumped)) {
-		if m.kind != unix.RTM_NEWQDISC || len(m.body) < tcmsgSize {
-			continue
-		}
-		for side, parent := range filterParents(m.body) {
-			request := make([]byte, tcmsgSize)
-			copy(request[4:], m.body[4:8])
+	for m := range tcMessages(slices.Clone(dumped), unix.RTM_NEWQDISC, names) {
+		for side, parent := range filterParents(m) {
+			request := ofDevice(number32(m.body[4:]))
 			binary.NativeEndian.PutUint32(request[12:], parent)
 			found, err := v.dump(unix.NETLINK_ROUTE, unix.RTM_GETTFILTER, request)
 			if err != nil {
-				return nil, fmt.Errorf("list filters of %s: %w", names[number32(m.body[4:])], err)
+				return nil, fmt.Errorf("list filters of %s: %w", m.device, err)
 			}
 			all = append(all, parseFilters(found, names, side)...)
 		}
@@ -86,20 +82,15 @@ func (v *view) filters() (all []filter, err error) {
 
 // filterParents are the sides at which a queueing discipline may have filters, and what
 // the kernel calls them.
-func filterParents(body []byte) map[string]uint32 {
-	for attr, value := range attributes(body, tcmsgSize) {
-		if attr != tcaKind {
-			continue
-		}
-		switch word(value) {
-		case "ingress":
-			return map[string]uint32{"ingress": tcIngress}
-		case "clsact":
-			return map[string]uint32{"ingress": tcIngress, "egress": tcEgress}
-		case "htb", "hfsc", "prio", "drr", "ets", "qfq", "multiq":
-			if number32(body[12:]) == tcRoot {
-				return map[string]uint32{"root": number32(body[8:])}
-			}
+func filterParents(m tcMessage) map[string]uint32 {
+	switch m.kind {
+	case "ingress":
+		return map[string]uint32{"ingress": tcIngress}
+	case "clsact":
+		return map[string]uint32{"ingress": tcIngress, "egress": tcEgress}
+	case "htb", "hfsc", "prio", "drr", "ets", "qfq", "multiq":
+		if number32(m.body[12:]) == tcRoot {
+			return map[string]uint32{"root": number32(m.body[8:])}
 		}
 	}
 	return nil
@@ -107,29 +98,15 @@ func filterParents(body []byte) map[string]uint32 {
 
 // parseFilters reads the answer to RTM_GETTFILTER.
 func parseFilters(dumped []byte, names map[uint32]string, side string) (all []filter) {
-	for m := range messages(dumped) {
-		if m.kind != unix.RTM_NEWTFILTER || len(m.body) < tcmsgSize {
-			continue
-		}
-		device, info, handle := names[number32(m.body[4:])], number32(m.body[16:]), number32(m.body[8:])
-		kind, options := "", []byte(nil)
-		for attr, value := range attributes(m.body, tcmsgSize) {
-			switch attr {
-			case tcaKind:
-				kind = word(value)
-			case tcaOptions:
-				options = value
-			}
-		}
-		f := filter{name: fmt.Sprintf("%s %s protocol %s pref %d handle %s %s", device, side, etherName(info), info>>16, filterHandle(kind, handle), kind)}
-		if f.act(kind, options, names); f.fate != "" {
+	for m := range tcMessages(dumped, unix.RTM_NEWTFILTER, names) {
+		info, handle := number32(m.body[16:]), number32(m.body[8:])
+		f := filter{name: fmt.Sprintf("%s %s protocol %s pref %d handle %s %s", m.device, side, etherName(info), info>>16, filterHandle(m.kind, handle), m.kind)}
+		if f.act(m.kind, m.options, names); f.fate != "" {
 			all = append(all, f)
 		}
 	}
 	return all
 }
-
-const tcaOptions = 2
 
 // etherName names the protocol of a filter, in network order, as tc(8) does.
 func etherName(info uint32) string {

@@ -121,6 +121,6 @@ func FuzzParseRouting(f *testing.F) {
 			_ = p.String()
 		}
 		parseXfrmPolicies(data)
-		parseFilters(data, nil, "ingress")
+		parseFilters(data, map[uint32]string{2: "eth0", 3: "veth-c1"}, "ingress")
 	})
 }

@@ -27,7 +27,7 @@ func shapers() Probe {
 				if err != nil {
 					return nil, fmt.Errorf("list classes of %s: %w", names[device], err)
 				}
-				parseClasses(classes, names[device], values)
+				parseClasses(classes, names, values)
 			}
 			return values, nil
 		},
@@ -36,7 +36,6 @@ func shapers() Probe {
 
 // Of package sched (include/uapi/linux/pkt_sched.h).
 const (
-	qdiscOptions    = 2
 	tbfParms        = 1 // struct tc_tbf_qopt
 	tbfRate64       = 4
 	htbParms        = 1 // struct tc_htb_opt
@@ -64,35 +63,18 @@ func ofDevice(index uint32) []byte {
 // their rates in classes.
 func parseShapers(dumped []byte, names map[uint32]string) (values map[string]any, classful []uint32) {
 	values = map[string]any{}
-	for m := range messages(dumped) {
-		if m.kind != unix.RTM_NEWQDISC || len(m.body) < tcmsgSize {
-			continue
-		}
-		device := number32(m.body[4:])
-		name, known := names[device]
-		if !known {
-			continue // the device is new
-		}
-		kind, options := "", []byte(nil)
-		for attr, value := range attributes(m.body, tcmsgSize) {
-			switch attr {
-			case tcaKind:
-				kind = word(value)
-			case qdiscOptions:
-				options = value
-			}
-		}
-		name += "." + kind
-		switch kind {
+	for m := range tcMessages(dumped, unix.RTM_NEWQDISC, names) {
+		name := m.device + "." + m.kind
+		switch m.kind {
 		case "tbf":
-			addTBF(values, name, options)
+			addTBF(values, name, m.options)
 		case "htb":
-			classful = append(classful, device)
-			addNumber(values, name+".direct", options, htbDirectLength, 1)
+			classful = append(classful, number32(m.body[4:]))
+			addNumber(values, name+".direct", m.options, htbDirectLength, 1)
 		case "fq":
-			addNumber(values, name+".rate", options, fqFlowMaxRate, byteBits)
+			addNumber(values, name+".rate", m.options, fqFlowMaxRate, byteBits)
 		case "cake":
-			addNumber(values, name+".rate", options, cakeBaseRate64, byteBits)
+			addNumber(values, name+".rate", m.options, cakeBaseRate64, byteBits)
 		}
 	}
 	return values, classful
@@ -132,39 +114,40 @@ func addTBF(values map[string]any, name string, options []byte) {
 
 // class is what a class of an HTB may send at most (byte/s), and has sent (bytes).
 type class struct {
-	ceil float64
-	sent uint64
+	device string
+	ceil   float64
+	sent   uint64
 }
 
-// parseClasses adds the rate of an HTB: the lowest of the classes through which most went.
-func parseClasses(dumped []byte, device string, values map[string]any) {
+// parseClasses adds the rate of the HTB of a device: the lowest of the classes through which most went.
+func parseClasses(dumped []byte, names map[uint32]string, values map[string]any) {
 	var all []class
 	most := uint64(1)
-	for m := range messages(dumped) {
-		if m.kind == unix.RTM_NEWTCLASS && len(m.body) >= tcmsgSize {
-			c := parseClass(m.body)
-			all, most = append(all, c), max(most, c.sent)
-		}
+	for m := range tcMessages(dumped, unix.RTM_NEWTCLASS, names) {
+		c := parseClass(m)
+		all, most = append(all, c), max(most, c.sent)
 	}
 	for _, c := range all {
-		lowest, has := values[device+".htb.rate"].(float64)
+		lowest, has := values[c.device+".htb.rate"].(float64)
 		if rate := c.ceil * byteBits; rate > 0 && c.sent >= most/2 && (!has || rate < lowest) {
-			values[device+".htb.rate"] = rate
+			values[c.device+".htb.rate"] = rate
 		}
 	}
 }
 
-func parseClass(body []byte) (c class) {
-	for attr, value := range attributes(body, tcmsgSize) {
-		for kind, inner := range attributes(value, 0) {
-			switch {
-			case attr == qdiscOptions && kind == htbParms && len(inner) >= 2*specSize:
-				c.ceil = max(c.ceil, float64(number32(inner[specSize+specRate:])))
-			case attr == qdiscOptions && kind == htbCeil64:
-				c.ceil = float64(number(inner))
-			case attr == tcaStats2 && kind == tcaStatsBasic:
-				c.sent = number(inner)
-			}
+func parseClass(m tcMessage) class {
+	c := class{device: m.device}
+	for kind, value := range attributes(m.options, 0) {
+		switch {
+		case kind == htbParms && len(value) >= 2*specSize:
+			c.ceil = max(c.ceil, float64(number32(value[specSize+specRate:])))
+		case kind == htbCeil64:
+			c.ceil = float64(number(value))
+		}
+	}
+	for kind, value := range attributes(m.stats, 0) {
+		if kind == tcaStatsBasic {
+			c.sent = number(value)
 		}
 	}
 	return c

@@ -17,7 +17,7 @@ func TestShapersHaveRates(t *testing.T) {
 	if !slices.Equal(classful, []uint32{3}) {
 		t.Fatalf("classes are looked for at %v, want eth0", classful)
 	}
-	parseClasses(netlink(t, "classes"), "eth0", got)
+	parseClasses(netlink(t, "classes"), names, got)
 	has(t, got, map[string]any{"eth0.htb.rate": 80e6, "eth0.htb.direct": 5.0})
 	if len(got) != 4 {
 		t.Errorf("%v, want nothing of devices without a rate", got)
@@ -28,7 +28,7 @@ func FuzzParseShapers(f *testing.F) {
 	f.Add(netlink(f, "shapers"), netlink(f, "classes"))
 	f.Fuzz(func(t *testing.T, qdiscs, classes []byte) {
 		values, _ := parseShapers(qdiscs, map[uint32]string{2: "eth1", 3: "eth0"})
-		parseClasses(classes, "eth0", values)
+		parseClasses(classes, map[uint32]string{2: "eth1", 3: "eth0"}, values)
 		for name, value := range values {
 			if n, is := value.(float64); !is || n < 0 {
 				t.Fatalf("%s is %v", name, value)
