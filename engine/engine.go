@@ -15,7 +15,7 @@ import (
 // RequestTimeout is how long one request to an engine may take: twice what
 // kubelet allows (its runtimeRequestTimeout). Docker's own client has no limit;
 // a kernel that makes an engine wait does so for a minute or two
-// (docs/validity.md).
+// (docs/accuracy.md).
 const RequestTimeout = 4 * time.Minute
 
 // Port is a port of a host that leads to a port of a container.
