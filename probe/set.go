@@ -101,6 +101,8 @@ func (s *set) addElements(dumped []byte) {
 			}
 		}
 	}
+	// The kernel lists them by a hash that differs each time: the text of a rule must not.
+	slices.SortStableFunc(s.elements, func(a, b element) int { return bytes.Compare(a.from, b.from) })
 	if s.intervals {
 		s.join()
 	}
@@ -124,10 +126,9 @@ func (s *set) element(a map[uint16][]byte) element {
 	return e
 }
 
-// join gives each element that begins an interval its last value: the one before the next
+// join gives each of the sorted elements that begins an interval its last value: the one before the next
 // element. Those with an end of their parts have it already.
 func (s *set) join() {
-	slices.SortStableFunc(s.elements, func(a, b element) int { return bytes.Compare(a.from, b.from) })
 	var joined []element
 	for n, e := range s.elements {
 		if e.ends {
