@@ -6,7 +6,7 @@ import (
 	"tare/result"
 )
 
-// mostFigures is how many a table in a terminal holds.
+// mostFigures is how many a table in a terminal or in Markdown holds.
 const mostFigures = 16
 
 // published prints the outcome of a published measurement that was repeated: its

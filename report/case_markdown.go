@@ -3,19 +3,19 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tare/result"
 )
 
 // markdownCase writes a published measurement that was repeated: the verdicts
-// first, then what they rest on.
-func markdownCase(b *strings.Builder, w words, c *result.Case) {
-	if c == nil {
-		return
-	}
+// first, then what they rest on. Every table and cause is in a page, and in the terminal.
+func markdownCase(b *strings.Builder, w words, res *result.Result) {
+	c := res.Case
 	command := "tare run --case " + strings.ReplaceAll(result.Plain(c.ID), "`", "") + blocksFlag(c)
-	fmt.Fprintf(b, "\n**%s.** %s\n\n%s\n", markdownText(w.tally(c.Claims)), w.say("again", "command", command), markdownText(w.recommendation(c)))
+	day, _, _ := strings.Cut(res.Started, "T")
+	fmt.Fprintf(b, "\n%s**%s.** %s\n\n%s\n", when(day != "", markdownText(day)+": "), markdownText(w.tally(c.Claims)), w.say("again", "command", command), markdownText(w.recommendation(c)))
 	fmt.Fprintf(b, "\n| %s | %s | %s |\n|---|---|---|\n", w.say("claim"), w.say("verdict"), w.say("because"))
 	for _, one := range c.Claims {
 		text := markdownText(one.Text)
@@ -31,8 +31,16 @@ func markdownCase(b *strings.Builder, w words, c *result.Case) {
 		fmt.Fprintf(b, "\n- %s: %s", markdownText(x.Name), markdownText(x.Doc+"; "+w.setUp(x.Plan)))
 	}
 	b.WriteString("\n")
-	for _, t := range figureTables(c.Figures) {
+	measured := slices.DeleteFunc(slices.Clone(c.Figures), func(f result.Figure) bool { return f.Measured == nil })
+	for _, t := range figureTables(measured) {
+		if len(t.figures) > mostFigures {
+			fmt.Fprintf(b, "\n%s\n", markdownText(w.say("figures_elsewhere", "title", t.title, "n", strconv.Itoa(len(t.figures)))))
+			continue
+		}
 		t.markdown(b, w)
+	}
+	if n := len(c.Figures) - len(measured); n > 0 {
+		fmt.Fprintf(b, "\n%s\n", w.say("figures_unmeasured", "n", strconv.Itoa(n)))
 	}
 }
 
@@ -56,7 +64,7 @@ func markdownList(b *strings.Builder, title string, texts []string) {
 	markdownItems(b, texts)
 }
 
-// markdown writes a table of figures; an interval is with its toll.
+// markdown writes a table of figures; an interval is with its toll. Empty columns are left out.
 func (t figureTable) markdown(b *strings.Builder, w words) {
 	fmt.Fprintf(b, "\n%s\n\n", markdownText(t.title))
 	var columns []figureColumn
@@ -69,6 +77,9 @@ func (t figureTable) markdown(b *strings.Builder, w words) {
 		}
 		columns = append(columns, c)
 	}
+	columns = slices.DeleteFunc(columns, func(c figureColumn) bool {
+		return !slices.ContainsFunc(t.figures, func(f result.Figure) bool { return c.text(f) != "" })
+	})
 	heads, rule := "|", "|"
 	for _, c := range columns {
 		heads += " " + markdownText(strings.TrimPrefix(c.head+", "+c.unit, ", ")) + " |"

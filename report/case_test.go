@@ -54,18 +54,28 @@ func again() *result.Result {
 	return res
 }
 
-// TestCaseInMarkdown: verdicts first, every figure with its two tolls.
+// TestCaseInMarkdown: verdicts first, every figure that was measured with its two tolls. What is
+// empty, and what the groups would say once more, is left out.
 func TestCaseInMarkdown(t *testing.T) {
 	var b bytes.Buffer
-	if _, err := writeMarkdown(&b, []*result.Result{again()}, ""); err != nil {
+	res := again()
+	res.Started = "2026-11-25T22:26:59Z"
+	if _, err := writeMarkdown(&b, []*result.Result{res}, ""); err != nil {
 		t.Fatal(err)
 	}
+	for _, absent := range []string{"### cross-host", "havs-vlan"} {
+		if strings.Contains(b.String(), absent) {
+			t.Errorf("%q is in\n%s", absent, b.String())
+		}
+	}
 	for _, line := range []string{
-		"**1 reproduced, 1 not reproduced, 1 cannot be tested here.** Repeat: `tare run --case a-case --blocks 4`",
+		"2026-11-25: **1 reproduced, 1 not reproduced, 1 cannot be tested here.** Repeat: `tare run --case a-case --blocks 4`",
 		"| small messages cost nothing (its own table says 20 %) | **not reproduced** | 12.0 % \\[10.0, 15.0\\] worse |",
 		"| rama -&gt; bridge-vlan \\* | 64 bytes, qperf | 850 | +10.0 |",
 		"The article recommends: VXLAN. On this machine tare recommends vxlan, because it costs 5.0 %",
 		"- the text says 26 %, its table 2.4 %",
+		"| network | setting | published, Mbit/s | toll, % | here, Mbit/s | toll, % |\n",
+		"\nPublished figures that were not measured here: 1.\n",
 	} {
 		if !strings.Contains(b.String(), line) {
 			t.Errorf("no %q in\n%s", line, b.String())

@@ -32,6 +32,12 @@ func writeMarkdown(w io.Writer, results []*result.Result, lang string) (left []s
 
 func markdownResult(b *strings.Builder, w words, res *result.Result, groups []*weigh.Group, scale barScale) {
 	markdownHead(b, w, res, groups)
+	if res.Case != nil { // its figures are what the groups hold, next to those published
+		markdownCase(b, w, res)
+		markdownGrowths(b, w, res)
+		markdownWarnings(b, w, res)
+		return
+	}
 	if res.Kernels != nil {
 		markdownComparisons(b, w, res)
 	}
@@ -42,7 +48,6 @@ func markdownResult(b *strings.Builder, w words, res *result.Result, groups []*w
 		markdownComparisons(b, w, res)
 	}
 	markdownPairs(b, w, res, groups)
-	markdownCase(b, w, res.Case)
 	markdownGrowths(b, w, res)
 	if text := w.bars(scale, groups); text != "" {
 		fmt.Fprintf(b, "\n%s\n", markdownText(text))
