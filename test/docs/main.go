@@ -1,5 +1,5 @@
 // Command docs writes what documents say of the program: docs/cli.md, the help of every verb, the
-// table of docs/networks/README.md, and the schema of a result. Its tests check what the documents name, and run what they show.
+// table of docs/networks/README.md and a line of each network's page, and the schema of a result. Its tests check what the documents name, and run what they show.
 //
 //	go run ./test/docs > docs/cli.md
 //	go run ./test/docs networks
@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tare/catalog"
 	"tare/test/docs/page"
 )
 
@@ -30,18 +31,31 @@ func main() {
 	}
 }
 
-// updateNetworks writes the table of networks into their page.
+// updateNetworks writes the table of networks into their overview, and what each is into its page.
 func updateNetworks() error {
-	const file = "docs/networks/README.md"
+	if err := rewrite("docs/networks/README.md", page.WithNetworks); err != nil {
+		return err
+	}
+	for _, n := range catalog.Networks() {
+		facts := func(text string) (string, error) { return page.WithFacts(text, n) }
+		if err := rewrite("docs/networks/"+n.Name+".md", facts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewrite changes the text of a document.
+func rewrite(file string, change func(string) (string, error)) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	page, err := page.WithNetworks(string(text))
+	changed, err := change(string(text))
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, []byte(page), 0o644)
+	return os.WriteFile(file, []byte(changed), 0o644)
 }
 
 // writeSchema writes the schema of a result into its file.

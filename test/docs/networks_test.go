@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -58,6 +59,19 @@ func incomplete() map[string]string {
 // apart are the networks whose containers do not reach their own host.
 func apart() []string { return []string{"macvlan", "ipvlan", "vlan", "bridge-vlan", "macnat"} }
 
+// after is how a page names the network whose commands come first.
+var after = regexp.MustCompile("After the commands of \\[`([a-z-]+)`\\]")
+
+// commandsOf are the commands on a network's page, after those that they begin with; empty: there is nothing to type.
+func commandsOf(t *testing.T, file string) string {
+	t.Helper()
+	commands := firstOf(t, file, "sh")
+	if before := after.FindStringSubmatch(read(t, file)); before != nil && commands != "" {
+		return commandsOf(t, "docs/networks/"+before[1]+".md") + commands
+	}
+	return commands
+}
+
 // typed runs commands on a host that machine makes.
 func typed(commands string) ([]byte, error) {
 	shell := exec.Command("unshare", "-Urmn", "sh", "-c", machine+commands)
@@ -71,7 +85,7 @@ func typed(commands string) ([]byte, error) {
 func TestRealNetworkCommands(t *testing.T) {
 	here, lacks := asDeclared(t, labtest.Tare(t)), lacks()
 	for _, n := range kinds.All() {
-		commands := firstOf(t, pageOf(n), "sh")
+		commands := commandsOf(t, pageOf(n))
 		ask, mayLack := lacks[n.Name]
 		if commands == "" || len(n.Needs) > 0 && !mayLack {
 			continue // there is nothing to type, or it is made of parts beyond the kernel

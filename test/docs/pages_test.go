@@ -55,13 +55,18 @@ func TestEveryNetworkHasAPage(t *testing.T) {
 			if firstOf(t, pageOf(n), "text") == "" {
 				t.Error("it has no drawing: a text block")
 			}
+			if !strings.Contains(text, "\n"+page.Facts(n.Network)+"\n") {
+				t.Error("what it says of paths, rungs, fidelity and flags is old: go run ./test/docs networks")
+			}
 			for _, word := range namedBy(n) {
 				if !strings.Contains(text, word) {
 					t.Errorf("it does not name %s", word)
 				}
 			}
-			if !strings.Contains(strings.ToLower(text), "known for") {
-				t.Error("it does not say what the network is known for")
+			for _, heading := range []string{"\n## Overhead\n", "\n## Known for\n"} {
+				if !strings.Contains(text, heading) {
+					t.Errorf("it has no section %q", strings.TrimSpace(heading))
+				}
 			}
 		})
 	}
@@ -86,12 +91,12 @@ func namedBy(n network.Network) []string {
 // flagOf is a parameter's flag.
 func flagOf(p catalog.Param) string { return "--" + strings.ReplaceAll(p.Name, "_", "-") }
 
-// TestOverviewNamesTheCommonParameters: what every network takes is described once.
-func TestOverviewNamesTheCommonParameters(t *testing.T) {
+// TestOverviewNamesTheParameters: what networks take is described once, that of every network with its name in a plan.
+func TestOverviewNamesTheParameters(t *testing.T) {
 	text := read(t, networksPage)
 	least, _ := kinds.Find("veth") // it has no other parameters
 	for _, p := range catalog.Params() {
-		if least.Takes(p.Name) && (!strings.Contains(text, "`"+p.Name+"`") || !strings.Contains(text, "`"+flagOf(p))) {
+		if !strings.Contains(text, "`"+flagOf(p)) || least.Takes(p.Name) && !strings.Contains(text, "`"+p.Name+"`") {
 			t.Errorf("%s does not name %s and its flag", networksPage, p.Name)
 		}
 	}
