@@ -102,11 +102,20 @@ func hopsAreNamed(t *testing.T, l *site.Lab) {
 	plan := tracePlan("bridge", catalog.SameHost, "tcp_rr")
 	plan.Networks, plan.Paths, plan.Blocks = result.NetworksNamed("bridge", "vxlan", "macvlan"), []string{catalog.SameHost, catalog.CrossHost}, 1
 	res := traced(t, l, plan)
+	for n := 1; n < tries && !allTimed(res); n++ {
+		labtest.TryAgain(t, "a window of the only block has no round trip")
+		res = traced(t, l, plan)
+	}
 	for _, known := range knownHops() {
 		tr := cellOn(t, res, known.network, known.path).Trace
 		labtest.Equal(t, known.network+": hops", strings.Join(hopsOf(tr, "request"), "\n"), strings.Join(known.request, "\n"))
 		checkShares(t, tr, cellOn(t, res, catalog.Baseline, known.path).Trace)
 	}
+}
+
+// allTimed reports whether each trace has the workload's time beside it: one block has it of one window.
+func allTimed(res *result.Result) bool {
+	return !slices.ContainsFunc(res.Cells, func(c result.Cell) bool { return c.Trace != nil && c.Trace.Metric == "" })
 }
 
 // cellOn gives a network's cell on a path.
