@@ -16,7 +16,7 @@ import (
 // package in a folder of another one is on the other's floor, and may import it,
 // but none that is in the same folder: no workload of traffic imports another.
 var floors = [][]string{
-	{"result", "stats", "wire", "traffic", "foreign", "firewall"},
+	{"result", "stats", "wire", "traffic", "foreign", "firewall", "docs"},
 	{"catalog", "protocol"},
 	{"lab", "workload", "weigh", "probe", "trace", "iperf3", "vm", "experiment/schedule"},
 	{"engine", "report", "diagnose", "cases"},

@@ -53,19 +53,24 @@ func usage(c *cobra.Command) error {
 	return err
 }
 
-// foldHelp folds the paragraphs of what a command and those below it say of themselves; lines that begin with a blank
-// stay as they are.
+// foldHelp folds the paragraphs of what a command and those below it say of themselves.
 func foldHelp(c *cobra.Command) {
-	paragraphs := strings.Split(c.Long, "\n\n")
-	for n, text := range paragraphs {
-		if !strings.HasPrefix(text, " ") && !strings.Contains(text, "\n ") {
-			paragraphs[n] = strings.Join(fold(text, helpWidth), "\n")
-		}
-	}
-	c.Long = strings.Join(paragraphs, "\n\n")
+	c.Long = foldParagraphs(c.Long)
 	for _, below := range c.Commands() {
 		foldHelp(below)
 	}
+}
+
+// foldParagraphs folds each paragraph; one that is indented, code or a table stays as it is.
+func foldParagraphs(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for n, text := range paragraphs {
+		fixed := slices.ContainsFunc([]string{" ", "```", "|"}, func(start string) bool { return strings.HasPrefix(text, start) })
+		if !fixed && !strings.Contains(text, "\n ") {
+			paragraphs[n] = strings.Join(fold(text, helpWidth), "\n")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
 }
 
 // flagGroup is what the help shows under one heading.

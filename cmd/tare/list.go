@@ -31,6 +31,7 @@ type listed struct {
 	Missing   string   `json:"missing"`
 	Get       string   `json:"get"`
 	Mute      string   `json:"mute,omitempty"`   // why its published ports reach no server that speaks first
+	Paths     []string `json:"paths,omitempty"`  // a network's
 	Params    []string `json:"params,omitempty"` // parameters that not all have
 
 	why  string   // the error of this machine
@@ -123,6 +124,9 @@ func printTable(w io.Writer, all []listed) {
 		lines := fold(l.Doc, listWidth-name-state-4)
 		if len(l.with) > 0 {
 			lines = append(lines, fold("with "+strings.Join(l.with, ", "), listWidth-name-state-4)...)
+		}
+		if len(l.Paths) > 0 {
+			lines = append(lines, fold("on "+strings.Join(l.Paths, ", "), listWidth-name-state-4)...)
 		}
 		if len(l.Params) > 0 {
 			lines = append(lines, fold("takes "+strings.Join(flagNames(l.Params), " "), listWidth-name-state-4)...)
@@ -220,7 +224,7 @@ func listWorkload(w workload.Workload) listed {
 func listNetworks() []listed {
 	all := []listed{}
 	for _, n := range kinds.All() {
-		entry := listed{Name: n.Name, Doc: n.Doc, Available: true, Fidelity: n.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Params: n.Own()}
+		entry := listed{Name: n.Name, Doc: n.Doc, Available: true, Fidelity: n.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Paths: n.Paths, Params: n.Own()}
 		if missing := new(engine.MissingError); errors.As(n.LacksPrograms(), &missing) {
 			entry.Available, entry.Missing, entry.Get, entry.why = false, missing.What, missing.Get, missing.Err.Error()
 		}
@@ -243,7 +247,7 @@ func probeNetworks(ctx context.Context) (all []listed, err error) {
 	all = []listed{}
 	for _, p := range probed {
 		n, _ := kinds.Find(p.Name)
-		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Probed: true, Fidelity: p.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Mute: p.Mute, Params: n.Own()}
+		entry := listed{Name: n.Name, Doc: n.Doc, Available: p.Error == "", Probed: true, Fidelity: p.Fidelity, Parent: n.Parent, IPv6: n.IPv6, Paths: n.Paths, Mute: p.Mute, Params: n.Own()}
 		if !entry.Available {
 			entry.Missing, entry.Get, entry.why = p.Missing, p.Get, p.Error
 		}

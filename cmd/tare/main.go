@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,7 +18,6 @@ import (
 
 	"tare/experiment"
 	"tare/lab"
-	"tare/result"
 	"tare/site"
 )
 
@@ -156,13 +154,14 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.Flags().BoolP("version", "V", false, "print the version") // by itself cobra gives -v
 	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return flagError(c, err)
 	})
 	root.AddCommand(
 		runCommand(s), doctorCommand(s), traceCommand(s), meshCommand(s), compareCommand(s), trendCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
-		cleanCommand(s), imageCommand(s), serveCommand(s), sendCommand(s), parametersTopic(),
+		cleanCommand(s), imageCommand(s), serveCommand(s), sendCommand(s), explainCommand(s), versionCommand(s), parametersTopic(),
 	)
 	completeWords(root)
 	foldHelp(root)
@@ -173,23 +172,5 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 // reads reports whether a command changes nothing of the machine.
 func reads(c *cobra.Command) bool {
 	of := append(strings.Fields(c.CommandPath()), "help")[1] // without a verb it prints the help
-	return slices.Contains([]string{"list", "report", "compare", "trend", "import", "image", "completion", "help"}, of)
+	return slices.Contains([]string{"list", "report", "compare", "trend", "import", "image", "explain", "version", "completion", "help"}, of)
 }
-
-// tool names this binary's version and commit.
-func tool() result.Tool {
-	t := result.Tool{Version: version, Commit: "unknown"}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return t
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			t.Commit = setting.Value
-		}
-	}
-	return t
-}
-
-// version of the tool; it moves with CHANGELOG.md.
-const version = "0.1.0"
