@@ -14,6 +14,7 @@ type Network struct {
 	Name      string
 	Doc       string
 	Published []string // names of the same data path in published measurements
+	Called    []string // what else people ask for it by
 	Parent    string   // the network that it extends: the rung below
 	// Across names the network that does the same on the paths between hosts, which
 	// this one lacks; empty: none.
@@ -70,6 +71,17 @@ func NetworkPublishedAs(name string) string {
 		return name
 	}
 	return n.Name
+}
+
+// NetworksCalled are the networks that people, or published measurements, call so.
+func NetworksCalled(word string) []string {
+	var names []string
+	for _, n := range networks() {
+		if slices.Contains(n.Called, word) || slices.Contains(n.Published, word) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }
 
 // Order is a network's place in the tables; those that are not known come last.

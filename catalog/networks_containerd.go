@@ -4,7 +4,7 @@ package catalog
 func containerdNetworks() []Network {
 	return []Network{
 		{
-			Name: "containerd-bridge", Parent: "route", Fidelity: Product, IPv6: true, Outside: true, Runtime: "containerd",
+			Name: "containerd-bridge", Called: []string{"nerdctl", "cri"}, Parent: "route", Fidelity: Product, IPv6: true, Outside: true, Runtime: "containerd",
 			Doc:     "containerd, pods by the CRI API, CNI bridge (isGateway, ipMasq, promiscMode), static routes",
 			Facts:   Facts{NAT: true, NeedsL2: true},
 			Paths:   []string{SamePod, SameHost, CrossHost, HostToContainer, PublishedPort, ContainerToPublishedPort},

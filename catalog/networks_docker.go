@@ -53,7 +53,7 @@ func dockerNetworks() []Network {
 			Missing: "what dockerd needs of the kernel", Get: "modprobe -a overlay bridge veth nft_compat",
 		},
 		{
-			Name: "docker-overlay", Parent: "docker-bridge", Fidelity: Product, Outside: true, Runtime: Docker,
+			Name: "docker-overlay", Called: []string{"swarm"}, Parent: "docker-bridge", Fidelity: Product, Outside: true, Runtime: Docker,
 			Doc:   "Docker Swarm's attachable overlay: bridge + VXLAN in a namespace of Docker's, container MTU = underlay - 50",
 			Facts: Facts{Kernel: "vxlan"}, Stack: wire.VXLAN(),
 			Paths:   []string{SameHost, CrossHost},

@@ -4,7 +4,7 @@ package catalog
 func kernelNetworks() []Network {
 	return []Network{
 		{
-			Name: Baseline, Fidelity: SamePath, Bare: true, IPv6: true,
+			Name: Baseline, Called: []string{"hostnetwork", "native"}, Fidelity: SamePath, Bare: true, IPv6: true,
 			Doc:   "the host's own network: the baseline",
 			Paths: []string{SameHost, CrossHost},
 		},

@@ -4,16 +4,16 @@ package catalog
 func rootlessNetworks() []Network {
 	all := []Network{
 		{
-			Name: "pasta", IPv6: true,
+			Name: "pasta", Called: []string{"rootless", "passt"}, IPv6: true,
 			Doc: "rootless container behind pasta: a TAP device, and its packets translated to sockets (Podman 5)",
 		},
 		{
-			Name: "slirp4netns",
-			Doc:  "rootless container behind slirp4netns: a TAP device and a TCP/IP stack in user space (Podman before 5, rootless Docker)",
+			Name: "slirp4netns", Called: []string{"rootless"},
+			Doc: "rootless container behind slirp4netns: a TAP device and a TCP/IP stack in user space (Podman before 5, rootless Docker)",
 		},
 		{
-			Name: "gvisor-tap-vsock",
-			Doc:  "rootless container behind gvproxy: a TAP device and gVisor's TCP/IP stack in user space (podman machine, RootlessKit)",
+			Name: "gvisor-tap-vsock", Called: []string{"gvproxy", "vpnkit"},
+			Doc: "rootless container behind gvproxy: a TAP device and gVisor's TCP/IP stack in user space (podman machine, RootlessKit)",
 		},
 	}
 	for n := range all {

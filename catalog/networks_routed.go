@@ -13,14 +13,14 @@ func routedNetworks() []Network {
 			Missing: "the kernel's bridge", Get: "modprobe bridge",
 		},
 		{
-			Name: "ptp", Parent: "veth", Fidelity: SamePath, Bare: true, IPv6: true, Outside: true,
+			Name: "ptp", Called: []string{"calico"}, Parent: "veth", Fidelity: SamePath, Bare: true, IPv6: true, Outside: true,
 			Doc:     "veth + /32 routes + proxy ARP, no bridge, static routes between hosts (Calico's data path)",
 			Facts:   Facts{NeedsL2: true},
 			Paths:   []string{SameHost, CrossHost, HostToContainer},
 			Missing: "veth devices", Get: "modprobe veth",
 		},
 		{
-			Name: "ebpf-redirect", Parent: "ptp", Fidelity: SamePath, IPv6: true, Outside: true,
+			Name: "ebpf-redirect", Called: []string{"cilium"}, Parent: "ptp", Fidelity: SamePath, IPv6: true, Outside: true,
 			Doc:     "ptp, packets handed over by bpf_redirect_peer and bpf_redirect_neigh, past the host's stack (Cilium's host routing)",
 			Facts:   Facts{NeedsL2: true},
 			Paths:   []string{SameHost, CrossHost, HostToContainer},
@@ -38,7 +38,7 @@ func routedNetworks() []Network {
 			}},
 		},
 		{
-			Name: "vxlan", Parent: "bridge", Fidelity: SamePath, Bare: true, IPv6: true,
+			Name: "vxlan", Called: []string{"overlay"}, Parent: "bridge", Fidelity: SamePath, Bare: true, IPv6: true,
 			Doc:   "bridge + kernel VXLAN between hosts, container MTU = underlay - 50",
 			Facts: Facts{Kernel: "vxlan"}, Stack: wire.VXLAN(),
 			Paths:   []string{SameHost, CrossHost, HostToContainer},

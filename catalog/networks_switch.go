@@ -10,7 +10,7 @@ import (
 func switchNetworks() []Network {
 	return []Network{
 		{
-			Name: "ovs", Parent: "veth", Fidelity: Product, IPv6: true, Outside: true,
+			Name: "ovs", Called: []string{"openvswitch", "open-vswitch"}, Parent: "veth", Fidelity: Product, IPv6: true, Outside: true,
 			Doc:     "Open vSwitch per host, with the underlay's interface in it",
 			Facts:   Facts{NeedsL2: true, Kernel: "openvswitch"},
 			Paths:   []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},

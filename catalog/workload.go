@@ -13,6 +13,7 @@ import (
 type Workload struct {
 	Name     string
 	Doc      string
+	Called   []string // what people call it, or measure it by
 	TCP      bool     // else UDP
 	Modes    []string // the headline mode first
 	Headline string   // the metric that a table shows first
@@ -117,6 +118,17 @@ func Workloads() []Workload { return slices.Clone(workloads()) }
 var workloads = sync.OnceValue(func() []Workload {
 	return slices.Concat(tcpWorkloads(), udpWorkloads(), applicationWorkloads(), containerWorkloads())
 })
+
+// WorkloadsCalled are the workloads that people call so, or measure by a program of that name.
+func WorkloadsCalled(word string) []string {
+	var names []string
+	for _, w := range workloads() {
+		if slices.Contains(w.Called, word) {
+			names = append(names, w.Name)
+		}
+	}
+	return names
+}
 
 // FindWorkload returns a workload by name.
 func FindWorkload(name string) (Workload, bool) {

@@ -18,12 +18,12 @@ func applicationWorkloads() []Workload {
 	exchanged := []string{"throughput", "latency_p50", "latency_p99", "cpu_per_transaction"}
 	all := []Workload{
 		{
-			Name: "http", Doc: "requests of HTTP/1.1 and their responses, on connections that last or one each", TCP: true,
+			Name: "http", Called: []string{"nginx", "wrk", "hey", "ab", "autocannon", "curl"}, Doc: "requests of HTTP/1.1 and their responses, on connections that last or one each", TCP: true,
 			Modes: []string{"keepalive", "close"}, Camel: "HTTP", Slot: slot, RateUnit: PerSecond, Size: body, FlowsDefault: []int{10},
 			Servers: []string{"nginx"}, Tools: []string{"wrk", "autocannon"},
 		},
 		{
-			Name: "tls", Doc: "connect, handshake of TLS 1.3, one request, one response, close: handshakes per second; or a stream of data", TCP: true,
+			Name: "tls", Called: []string{"https"}, Doc: "connect, handshake of TLS 1.3, one request, one response, close: handshakes per second; or a stream of data", TCP: true,
 			Modes: []string{"handshake", "resume", "bulk"}, Camel: "TLS", Columns: exchanged,
 			Size: body, ModeSize: map[string]int{"bulk": tlsRecord},
 		},
@@ -32,12 +32,12 @@ func applicationWorkloads() []Workload {
 			Modes: []string{"unary", "stream"}, Camel: "GRPC", Slot: slot, Columns: exchanged, Size: body, SlotFlows: 1,
 		},
 		{
-			Name: "mysql", Doc: "selects of one row by its key, on lasting connections to MariaDB", TCP: true,
+			Name: "mysql", Called: []string{"mariadb", "sysbench", "mysqlslap"}, Doc: "selects of one row by its key, on lasting connections to MariaDB", TCP: true,
 			Modes: []string{Prepared}, Camel: "Mysql", Slot: slot, FlowsDefault: []int{1, 16, 64}, SlotFlows: 1,
 			Servers: []string{"mariadb"}, Tools: []string{"sysbench"},
 		},
 		{
-			Name: "redis", Doc: "reads or writes of one value, on lasting connections to Redis", TCP: true,
+			Name: "redis", Called: []string{"memtier", "redis-benchmark"}, Doc: "reads or writes of one value, on lasting connections to Redis", TCP: true,
 			Modes: []string{"get", "set"}, Camel: "Redis", Slot: slot, Size: body, FlowsDefault: []int{10}, Servers: []string{"redis-server"},
 		},
 		{

@@ -25,7 +25,7 @@ const SweptSizes = "1:4K:*2,8:256K:*2"
 func tcpWorkloads() []Workload {
 	return []Workload{
 		{
-			Name: Bulk, Doc: "bulk data over TCP: goodput at the receiver", TCP: true,
+			Name: Bulk, Called: []string{"iperf", "iperf3", "throughput", "bandwidth", "netperf"}, Doc: "bulk data over TCP: goodput at the receiver", TCP: true,
 			Modes: []string{"write128K", "auto", "sendfile", "rx-trunc"}, Headline: "throughput", Work: PerGbit,
 			TableWith: RoundTrips, Camel: "TCPStream", RateUnit: PayloadBits,
 			Size: Bounds{Default: 128 << 10, Least: 1, Most: 16 << 20}, Flows: 1000,
@@ -39,7 +39,7 @@ func tcpWorkloads() []Workload {
 			Takes: []Extra{TakesSizes, TakesCC},
 		},
 		{
-			Name: RoundTrips, Doc: "round trips over TCP, a closed loop on each connection, or an open loop at a rate", TCP: true,
+			Name: RoundTrips, Called: []string{"ping", "latency", "rtt", "qperf", "sockperf", "netperf"}, Doc: "round trips over TCP, a closed loop on each connection, or an open loop at a rate", TCP: true,
 			Modes: []string{Waiting, Spinning}, Headline: "rtt_p50", Work: PerTransaction, Camel: "TCPRR", RateUnit: PerSecond,
 			Size: Bounds{Default: 1, Least: 1, Most: 1 << 20}, Flows: 1024, Slot: 3 * time.Millisecond,
 		},
@@ -50,7 +50,7 @@ func tcpWorkloads() []Workload {
 			Size:    Bounds{Default: 1, Least: 1, Most: 1400}, Flows: 1000, FlowsDefault: []int{4},
 		},
 		{
-			Name: "tcp_crr", Doc: "connect, one request, one response, FIN: connections per second", TCP: true,
+			Name: "tcp_crr", Called: []string{"connections", "connect"}, Doc: "connect, one request, one response, FIN: connections per second", TCP: true,
 			Modes: []string{Finishing, Resetting}, Headline: "rate", Work: PerTransaction, Camel: "TCPCRR",
 			Size: Bounds{Default: 1, Least: 1, Most: 16 << 10}, Flows: 1, Slot: 10 * time.Millisecond,
 		},

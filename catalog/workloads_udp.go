@@ -22,7 +22,7 @@ func udpWorkloads() []Workload {
 			Size: Bounds{Default: 1400, Least: leastDatagram, Most: mostDatagram}, Flows: 1,
 		},
 		{
-			Name: "udp_pps", Doc: "small datagrams as fast as they go: packets received per second",
+			Name: "udp_pps", Called: []string{"pps", "packets"}, Doc: "small datagrams as fast as they go: packets received per second",
 			Modes: []string{"mmsg", "msg", "xdp", "gso"}, Headline: "rate", Work: PerTransaction, Camel: "UDPPPS", RateUnit: PerSecond,
 			Size: Bounds{Default: 64, Least: leastDatagram, Most: mostDatagram}, Flows: 256, Slot: 10 * time.Millisecond,
 		},

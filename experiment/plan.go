@@ -183,7 +183,7 @@ func Check(p result.Plan) error {
 	for _, np := range p.Networks {
 		n, known := kinds.Find(np.Name)
 		if !known {
-			return Unknown("network", np.Name, Everything())
+			return Unknown("network", np.Name, Everything(), catalog.NetworksCalled(np.Name)...)
 		}
 		for name, value := range np.Params.Map() {
 			if err := n.CheckParam(name, value); err != nil {
@@ -319,9 +319,20 @@ func checkNumbers(p result.Plan) error {
 		return err
 	}
 	if len(groupsOf(p)) == 0 {
-		return &InputError{"none of these networks serves any of these paths: tare list networks shows which does"}
+		return &InputError{"none of these networks serves any of these paths: " + served(p.Networks)}
 	}
 	return nil
+}
+
+// served says which paths networks have.
+func served(networks []result.NetworkPlan) string {
+	var each []string
+	for _, n := range networks {
+		if kind, known := catalog.FindNetwork(n.Name); known && n.Name != catalog.Baseline {
+			each = append(each, n.Name+" has "+strings.Join(kind.Paths, ", "))
+		}
+	}
+	return strings.Join(each, "; ")
 }
 
 // boundOf is what a value of an axis must keep within.

@@ -15,7 +15,7 @@ import (
 func checkWorkload(w result.WorkloadPlan) error {
 	kind, known := workload.Find(w.Name)
 	if !known {
-		return Unknown("workload", w.Name, Workloads())
+		return Unknown("workload", w.Name, Workloads(), catalog.WorkloadsCalled(w.Name)...)
 	}
 	if w.Mode != "" && !slices.Contains(kind.Modes, w.Mode) {
 		return Unknown("mode of "+w.Name, w.Mode, kind.Modes)

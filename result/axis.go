@@ -78,7 +78,7 @@ func labAxes() []Axis {
 			Flag: "nic", Help: "models of the hosts' interfaces, a comma list or all: full, tso, frames, plain"},
 		{Name: "ip", Absent: 4.0, Titled: true, Read: readVersion, Many: true,
 			Flag: "ip", Help: "versions of IP, a comma list: 4, 6; both weigh IPv6 against IPv4 too (default 4)"},
-		{Name: "mtu", Unit: "bytes", Loose: true, Titled: true, Read: readSize, Least: 576, Most: 65535, Default: 1500.0, Many: true, Older: "mtus",
+		{Name: "mtu", Unit: "bytes", Loose: true, Titled: true, Read: readMTU, Least: 576, Most: 65535, Default: 1500.0, Many: true, Older: "mtus",
 			Flag: "mtu", Help: "MTU of the link between hosts, in bytes, or several, as in 1500,9000 (default 1500)"},
 		{Name: "gso_max", Unit: "bytes", Absent: 65536.0, Titled: true, Read: readSize, Most: mostSegments,
 			Flag: "gso-max", Help: "largest packet of segments that devices pass, in bytes: 196608 for BIG TCP (default: 64 KiB, as they come)"},

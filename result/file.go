@@ -49,6 +49,8 @@ func decode(r io.Reader) (*Result, error) {
 		return of, nil
 	case schemaV1:
 		return decodeFirst(text)
+	case "":
+		return nil, errors.New("it names no schema: it is no result of tare run; tare import reads what other tools write")
 	}
 	return nil, fmt.Errorf("schema %q, but this tare reads %q and %q: use the tare that wrote it", of.Schema, Schema, schemaV1)
 }

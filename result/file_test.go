@@ -195,7 +195,7 @@ func TestReadRefuses(t *testing.T) {
 		"half of one":        {whole[:len(whole)/2], "is it whole"},
 		"another file":       {"networks: [host]\n", "written by tare"},
 		"another schema":     {strings.Replace(whole, Schema, "tare.result/9", 1), `schema "tare.result/9"`},
-		"no schema":          {"{}", `schema ""`},
+		"no schema":          {"{}", "names no schema"},
 		"two results":        {whole + whole, "one result per file"},
 		"a number in words":  {strings.Replace(whole, `"cpus": 0`, `"cpus": "many"`, 1), "is it whole"},
 		"something after it": {whole + "and so on", "one result per file"},

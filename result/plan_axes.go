@@ -197,6 +197,16 @@ func readSize(word string) (any, error) {
 	return float64(size), err
 }
 
+// readMTU reads a number of bytes without a unit, since in an MTU some mean 1000 by k, others 1024.
+func readMTU(word string) (any, error) {
+	if digits, short := strings.CutSuffix(strings.ToLower(word), "k"); short {
+		if n, err := strconv.Atoi(digits); err == nil {
+			return nil, fmt.Errorf("%q: write the number of bytes: %d or %d", word, n*1000, n<<10)
+		}
+	}
+	return readSize(word)
+}
+
 func readRate(word string) (any, error) {
 	rate, err := ParseBitsPerSecond(word)
 	return float64(rate), err

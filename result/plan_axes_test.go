@@ -123,7 +123,7 @@ func TestPlansOfTheFirstFormatAreRead(t *testing.T) {
 // TestAxesOfAPlanInYAML are keys like the others, a value or a list.
 func TestAxesOfAPlanInYAML(t *testing.T) {
 	for text, want := range map[string]PlanAxes{
-		"nic: full\nmtu: [1500, 9K]\nlink: [1gbit, 2.5gbit]\n":               {"nic": {"full"}, "mtu": {1500.0, 9216.0}, "link": {1e9, 2.5e9}},
+		"nic: full\nmtu: [1500, 9216]\nlink: [1gbit, 2.5gbit]\n":             {"nic": {"full"}, "mtu": {1500.0, 9216.0}, "link": {1e9, 2.5e9}},
 		"mtu: 0\nmtus: [1500, 9000]\nlinks: [1gbit]\ncc: ''\npin: ~\n":       {"mtu": {1500.0, 9000.0}, "link": {1e9}},
 		"wire: {delay: 20ms, loss: 0.1%}\ncpus_each: 2\nrps: off\nip: [6]\n": {"delay": {0.02}, "loss": {0.001}, "cpus": {2.0}, "rps": {"off"}, "ip": {6.0}},
 		"base: &b 9000\n": nil,

@@ -14,14 +14,18 @@ import (
 // DecodePlan reads a plan from YAML. Unknown keys, a second document and wrong
 // units are errors that name the line.
 func DecodePlan(r io.Reader) (Plan, error) {
-	dec := yaml.NewDecoder(r)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return Plan{}, fmt.Errorf("read plan: %w", err)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
 	var p Plan
 	switch err := dec.Decode(&p); {
 	case errors.Is(err, io.EOF):
 		return Plan{}, errors.New("read plan: it is empty: write at least a list of networks")
 	case err != nil:
-		return Plan{}, fmt.Errorf("read plan: %w", err)
+		return Plan{}, fmt.Errorf("read plan: %w", inPlainWords(err, text))
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return Plan{}, fmt.Errorf("read plan: more follows after the first document: keep one plan per file")

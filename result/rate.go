@@ -35,7 +35,7 @@ const mostCount = 1e11
 // 250kpps, 1.5mpps, 5000/s, 10k/s.
 func ParseRate(text string) (Rate, error) {
 	word := strings.ToLower(strings.TrimSpace(text))
-	if strings.Contains(word, "bit") {
+	if _, short := inUnits(word, shortUnits); short || strings.Contains(word, "bit") {
 		bits, err := ParseBitsPerSecond(word)
 		return Rate{float64(bits), unitBits}, err
 	}

@@ -34,18 +34,24 @@ var bitUnits = []suffixed{
 	{"gbit", 1e9}, {"mbit", 1e6}, {"kbit", 1e3}, {"bit", 1},
 }
 
+// shortUnits are the suffixes as iperf3 -b takes them. With "/s" behind them they count no bits.
+var shortUnits = []suffixed{{"g", 1e9}, {"m", 1e6}, {"k", 1e3}}
+
 // ParseBitsPerSecond reads a rate as tc writes it: 10gbit, 100mbit, 64kbit,
-// 1000bit. "/s" may follow. The rate must be positive and below 100 Tbit/s.
+// 1000bit, with "/s" or not, or as iperf3 takes it: 10G, 100M. The rate must be positive and below 100 Tbit/s.
 func ParseBitsPerSecond(text string) (BitsPerSecond, error) {
-	word := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(text)), "/s")
-	rate, ok := inUnits(word, bitUnits)
+	word := strings.ToLower(strings.TrimSpace(text))
+	rate, ok := inUnits(strings.TrimSuffix(word, "/s"), bitUnits)
+	if !ok {
+		rate, ok = inUnits(word, shortUnits)
+	}
 	switch {
 	case ok && rate >= 1 && rate < 1e14:
 		return BitsPerSecond(rate), nil
 	case ok:
 		return 0, fmt.Errorf("read rate %q: it must be at least 1bit and below 100000gbit", text)
 	}
-	return 0, fmt.Errorf("read rate %q: write a number and bit, kbit, mbit or gbit, as in 10gbit", text)
+	return 0, fmt.Errorf("read rate %q: write a number and bit, kbit, mbit or gbit, as in 10gbit, or 10G", text)
 }
 
 // String writes the rate with the largest unit that reads back as the same.

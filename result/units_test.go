@@ -13,14 +13,14 @@ import (
 func TestParseBitsPerSecond(t *testing.T) {
 	for text, want := range map[string]BitsPerSecond{
 		"10gbit": 1e10, "100mbit": 1e8, "64kbit": 64e3, "1000bit": 1000, "2.5gbit": 2.5e9, "1bit": 1,
-		" 10 GBit/s ": 1e10, "1e3mbit": 1e9, "0.5kbit": 500,
+		" 10 GBit/s ": 1e10, "1e3mbit": 1e9, "0.5kbit": 500, "10g": 1e10, "100M": 1e8, "64K": 64e3, // the last as for iperf3 -b
 	} {
 		if got, err := ParseBitsPerSecond(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
 	}
 	for _, text := range []string{
-		"", "10", "gbit", "10gb", "10gbyte", "-1gbit", "0bit", "0.5bit", "nanbit", "infgbit", "1e300gbit", "100000gbit", "10 20mbit", "10g", "tenmbit",
+		"", "10", "gbit", "10gb", "10gbyte", "-1gbit", "0bit", "0.5bit", "nanbit", "infgbit", "1e300gbit", "100000gbit", "10 20mbit", "10gg", "10G/s", "tenmbit",
 	} {
 		if got, err := ParseBitsPerSecond(text); err == nil {
 			t.Errorf("%q is read as %v", text, got)

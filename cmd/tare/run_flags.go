@@ -165,13 +165,26 @@ func readPlan(path string) (plan result.Plan, experiments map[string]result.Plan
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return result.Plan{}, nil, fmt.Errorf("%w: give a plan in YAML or a result in JSON", err)
+		return result.Plan{}, nil, fmt.Errorf("%w: %s", err, instead(path))
 	}
 	plan, err = result.DecodePlan(file)
 	if err = errors.Join(nearestKey(err), file.Close()); err != nil {
 		return plan, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return plan, nil, nil
+}
+
+// instead is what to type where an argument is no file: perhaps it is a value of a flag.
+func instead(word string) string {
+	for _, flag := range []struct {
+		name  string
+		valid []string
+	}{{"networks", experiment.Everything()}, {"workloads", experiment.Workloads()}, {"paths", catalog.Paths()}, {"case", cases.IDs()}} {
+		if slices.Contains(flag.valid, strings.Split(word, ",")[0]) {
+			return fmt.Sprintf("--%s takes it, several of them with commas: --%s %s", flag.name, flag.name, word)
+		}
+	}
+	return "give a plan in YAML or a result in JSON"
 }
 
 // nearestKey adds to the error of an unknown key the nearest key that a plan has.

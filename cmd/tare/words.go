@@ -62,10 +62,11 @@ func flagError(c *cobra.Command, err error) error {
 			flags = append(flags, f.Name)
 		}
 	})
-	if err := experiment.Unknown("flag", word, flags); err != nil {
-		return fmt.Errorf("%s: %w", c.CommandPath(), err)
+	said, _, long := strings.Cut(experiment.Unknown("flag", word, flags).Error(), " (valid: ")
+	if long && len(flags) > manyFlags {
+		said += fmt.Sprintf(": %s --help lists them", c.CommandPath())
 	}
-	return nil
+	return wrong("%s: %s", c.CommandPath(), said)
 }
 
 // writeJSON writes a value for programs, indented.
