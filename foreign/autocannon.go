@@ -11,10 +11,10 @@ import (
 var (
 	cannonSetup   = expressionOf(`^\s*(\d+)\s*connections(?:\s*with\s*(\d+)\s*pipelining\s*factor)?\s*$`)
 	cannonWorkers = expressionOf(`^\s*(\d+)\s*workers\s*$`)
-	cannonHead    = expressionOf(`^[\s│|]*Stat[\s│|]`)
-	cannonRow     = expressionOf(`^[\s│|]*(Latency(?:\s*\((?:ms|s)\))?|Req/Sec|Bytes/Sec)[\s│|]*(\d.*)$`)
-	cannonColumn  = expressionOf(`[\d.]+%|Avg|Stdev|Max|Min`)
-	cannonCell    = expressionOf(`([\d.,]+)\s*(ms|us|s|kB|MB|GB|TB|PB|B|k|M)?`)
+	cannonHead    = expressionOf(`^[\s│|]*(?:Stat|STAT)[\s│|]`)
+	cannonRow     = expressionOf(`^[\s│|]*(Latency(?:\s*\((?:ms|s)\))?|Req/Sec|Bytes/Sec)[\s│|]*((?:\d|NaN).*)$`)
+	cannonColumn  = expressionOf(`(?i)[\d.]+%|Avg|Stdev|Max|Min`)
+	cannonCell    = expressionOf(`([\d.,]+|NaN)\s*(ms|us|s|kB|MB|GB|TB|PB|B|k|M)?`)
 	cannonRank    = expressionOf(`^[\s│|]*(\d+(?:\.\d+)?)[\s│|]+([\d.]+)[\s│|]*$`)
 	cannonRanks   = expressionOf(`Percentile[\s│|]+Latency`)
 	cannonTotal   = expressionOf(`([\d.]+)(k|M)?\s*requests\s*in\s*([\d.]+)s,\s*([\d.]+)\s*(k|M|G|T)?B\s*read`)
@@ -26,7 +26,7 @@ var (
 )
 
 func hintsAutocannon() []string {
-	return []string{"autocannon", "unning", "connections", "Stat", "atency", "/Sec", "ercentile", "requests", "2xx", "errors", "counts", "samples", "reset", "┌", "├", "└"}
+	return []string{"autocannon", "unning", "connections", "Stat", "STAT", "atency", "/Sec", "ercentile", "requests", "2xx", "errors", "counts", "samples", "reset", "┌", "├", "└"}
 }
 
 func claimsAutocannon(ahead []string) claim {
@@ -60,7 +60,9 @@ func readAutocannon(lines []string) []result.Cell {
 
 func (run *cannonRun) isOver(line string) bool {
 	m := cannonRow.FindStringSubmatch(line)
-	return wrkRunning.MatchString(line) || m != nil && run.rows[rowName(m[1])] != nil
+	whole := run.rows["Latency"] != nil && run.rows["Req/Sec"] != nil
+	return wrkRunning.MatchString(line) || m != nil && run.rows[rowName(m[1])] != nil || whole && cannonHead.MatchString(line) ||
+		run.seen["total"] != nil && matchesAny(line, cannonTotal, cannonHead)
 }
 
 func (run *cannonRun) read(line string) {
@@ -78,7 +80,10 @@ func (run *cannonRun) read(line string) {
 	case cannonRanks.MatchString(line):
 		run.inRanks = true
 	case cannonHead.MatchString(line):
-		run.columns = cannonColumn().FindAllString(line, -1)
+		run.columns = nil
+		for _, name := range cannonColumn().FindAllString(line, -1) {
+			run.columns = append(run.columns, name[:1]+strings.ToLower(name[1:]))
+		}
 	case cannonRow.MatchString(line):
 		run.readRow(cannonRow.FindStringSubmatch(line))
 	case run.inRanks && cannonRank.MatchString(line):

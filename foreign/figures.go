@@ -16,6 +16,7 @@ type basis struct {
 	resolution time.Duration // to which the tool rounds them down; 0: as fine as printed
 	end        time.Duration // of the tool's histogram; 0: it has none
 	note       string        // what each of them really is
+	vain       bool          // nothing of what was tried succeeded
 }
 
 const (
@@ -38,7 +39,17 @@ func (b *builder) observed(count float64) { b.basis.observed = new(max(0, count)
 // succeeded notes how much of what was tried did. Where nothing did, the run failed.
 func (b *builder) succeeded(count float64, what string) {
 	if count <= 0 {
+		b.basis.vain = true
 		b.fail("no " + what + " succeeded")
+	}
+}
+
+// inVain takes out what is of failures alone, and leaves a rate of 0.
+func (b *builder) inVain() {
+	for name, value := range numbers(result.Cell{Samples: []result.Sample{b.sample}}) {
+		if timeName.MatchString(name) || name == "throughput" || strings.HasPrefix(name, "rate") && value > 0 {
+			b.drop(name)
+		}
 	}
 }
 
@@ -48,6 +59,9 @@ var timeName = expressionOf(`^(?:latency|rtt)_(?:.*_)?(?:stdev|mean|way|min|max|
 // check takes out the times that no observation is behind, and marks those that are not what they
 // look like.
 func (b *builder) check() {
+	if b.basis.vain {
+		b.inVain()
+	}
 	all := maps.Clone(b.sample.Counters)
 	maps.Copy(all, b.sample.Metrics)
 	maps.DeleteFunc(all, func(name string, _ float64) bool { return !timeName.MatchString(name) })

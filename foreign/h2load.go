@@ -9,7 +9,7 @@ import (
 
 var (
 	h2loadHead     = expressionOf(`^starting benchmark\.\.\.$`)
-	h2loadSpawn    = expressionOf(`^spawning thread #\d+: (\d+) total client\(s\)`)
+	h2loadSpawn    = expressionOf(`^spawning thread #\d+: (\d+) total client\(s\)(?:.* and ([\d.]+s) of main duration)?`)
 	h2loadProtocol = expressionOf(`^Application protocol: (\S+)$`)
 	h2loadFinish   = expressionOf(`^finished in ([\d.]+)(us|ms|s|m|h), ([\d.]+) req/s, ([\d.]+)([KMGT]?)B/s$`)
 	h2loadRequests = expressionOf(`^requests: (\d+) total, (\d+) started, (\d+) done, (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout$`)
@@ -32,6 +32,7 @@ type h2loadRun struct {
 	command          command
 	threads, clients int
 	protocol         string
+	main             string // how long it measured, behind its warm-up
 	finish           []string
 	requests, codes  []string
 	columns          []string
@@ -51,6 +52,7 @@ func (run *h2loadRun) read(line string) {
 	if m := h2loadSpawn.FindStringSubmatch(line); m != nil {
 		run.threads++
 		run.clients += int(count(m[1]))
+		run.main = m[2]
 	}
 	if m := h2loadProtocol.FindStringSubmatch(line); m != nil {
 		run.protocol = m[1]
@@ -89,13 +91,13 @@ func (run *h2loadRun) cells() []result.Cell {
 		}
 	}
 	if m := run.finish; m != nil {
-		v, _ := parseSpan(m[1] + m[2])
+		v, _ := parseSpan(cmp.Or(run.main, m[1]+m[2]))
 		b.known("duration", v)
 	}
 	switch {
 	case !run.answered(b):
 	case run.finish != nil:
-		b.above0("rate", count(run.finish[3]), b.withFailed()...)
+		b.above0("rate", count(run.finish[3]), run.counted(b)...)
 		b.above0("throughput", 8*count(run.finish[4])*kibi(run.finish[5]), "with the headers of HTTP")
 		run.latencies(b)
 	default:
@@ -126,6 +128,21 @@ func (run *h2loadRun) answered(b *builder) bool {
 		return b.answered(count(run.codes[1])+count(run.codes[2])+bad, bad, strings.Join(words, ", "))
 	}
 	return true
+}
+
+// counted notes which requests the rate counts, and the times are of: those that were answered, however.
+// What is errored had no answer: by version it is among those done or not, and always among those that failed.
+func (run *h2loadRun) counted(b *builder) []string {
+	if m := run.requests; m != nil {
+		answered := count(m[4]) + count(m[5]) - count(m[6])
+		b.counter("requests", answered)
+		b.counter("sent", count(m[2]))
+		b.observed(answered)
+		if answered == count(m[4]) {
+			return nil
+		}
+	}
+	return b.withFailed()
 }
 
 // latencies notes the times of requests, and the mean ones of a connection and of its first byte.

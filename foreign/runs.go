@@ -13,16 +13,22 @@ type textRun interface {
 // above them, if there is one, or where the one before is over.
 func readRuns[R textRun](lines []string, fresh func(c command) R) []result.Cell {
 	var cells []result.Cell
-	run := fresh(command{})
+	var typed command
+	run := fresh(typed)
 	for _, line := range lines {
 		switch c, isCommand := commandIn(line); {
 		case isCommand:
 			cells = append(cells, run.cells()...)
-			run = fresh(c)
+			typed = c
+			run = fresh(typed)
 			continue
 		case run.isOver(line):
-			cells = append(cells, run.cells()...)
-			run = fresh(command{})
+			done := run.cells()
+			cells = append(cells, done...)
+			if len(done) > 0 { // else it is the run's first line
+				typed = command{}
+			}
+			run = fresh(typed)
 		}
 		run.read(line)
 	}

@@ -66,6 +66,7 @@ func (s *splitter) take(lines []string, n int) {
 		return
 	}
 	s.aside = false
+	s.others.meetOwn(s.parts[s.at].parser.tool, lines[n])
 	s.parts[s.at].lines = append(s.parts[s.at].lines, lines[n])
 }
 

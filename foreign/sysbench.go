@@ -20,15 +20,16 @@ var (
 	sysbenchValue  = expressionOf(`^\s*(min|avg|max|sum|(?:approx\.\s*)?\d+(?:\.\d+)?(?:th|st|nd|rd)?\s*percentile):\s*([\d.]+)\s*(?:ms)?\s*$`)
 	sysbenchFatal  = expressionOf(`^\s*FATAL:\s*(.+)$`)
 	sysbenchWords  = expressionOf(`SQL\s*statistics:|OLTP test statistics:|General\s*statistics:|Threads\s*fairness:|queries\s*performed:|Threads\s*started!|Latency histogram`)
+	sysbenchOther  = expressionOf(`^\s*(?:File operations:|Extra file open flags|Running memory speed test|Total operations:|Operations performed:|Doing (?:thread subsystem|mutex performance|memory operations))`)
 	sysbenchSQL    = expressionOf(`SQL\s*statistics|OLTP test statistics|queries\s*performed`)
 )
 
 func hintsSysbench() []string {
-	return []string{"sysbench", "threads", "thds", "ransaction", "events", "queries", "errors", "deadlocks", "reconnects", "total", "FATAL", "tatistics", "atency", "airness", "started", "speed", "requests", "elapsed"}
+	return []string{"sysbench", "threads", "thds", "ransaction", "events", "queries", "errors", "deadlocks", "reconnects", "total", "FATAL", "tatistics", "atency", "airness", "started", "speed", "requests", "elapsed", "perations", "Extra", "Doing"}
 }
 
 func claimsSysbench(ahead []string) claim {
-	if matchesAny(ahead[0], sysbenchBanner, sysbenchNumber, sysbenchStep, sysbenchCount, sysbenchWords) {
+	if matchesAny(ahead[0], sysbenchBanner, sysbenchNumber, sysbenchStep, sysbenchCount, sysbenchWords, sysbenchOther) {
 		return certain
 	}
 	return maybe(matchesAny(ahead[0], sysbenchEvents, sysbenchTime, sysbenchTotal, sysbenchValue, sysbenchFatal, sysbenchBucket))
@@ -40,7 +41,7 @@ type sysbenchRun struct {
 	version, failure  string
 	threads           int
 	target            float64
-	sql, cpu          bool
+	sql, cpu, other   bool
 	steps             [][]string
 	counts            map[string][]string
 	events, eventRate *float64
@@ -80,6 +81,7 @@ func (run *sysbenchRun) read(line string) {
 	}
 	run.sql = run.sql || sysbenchSQL.MatchString(line)
 	run.cpu = run.cpu || strings.Contains(line, "CPU speed") || strings.Contains(line, "Prime numbers limit")
+	run.other = run.other || sysbenchOther.MatchString(line)
 	run.figure(line)
 }
 
@@ -118,8 +120,8 @@ func (run *sysbenchRun) figure(line string) {
 
 // cells makes the run a cell.
 func (run *sysbenchRun) cells() []result.Cell {
-	if !run.figures() && run.failure == "" {
-		return nil
+	if run.other || !run.figures() && run.failure == "" {
+		return nil // its tests of files, memory, threads and locks are not read
 	}
 	workload := ""
 	switch {

@@ -18,45 +18,65 @@ type notRead struct {
 // toolsNotRead are the tools whose output is named and not read.
 func toolsNotRead() []notRead {
 	return []notRead{
-		{"ab", []string{"This is ApacheBench", "Requests per second:", "Time per request:", "Percentage of the requests served within"}, ""},
-		{"bombardier", []string{"Bombarding http", "Reqs/sec ", "HTTP codes:", "1xx - "}, ""},
+		{"ab", []string{"This is ApacheBench", "Requests per second:", "Time per request:", "Percentage of the requests served within", "Percentage served,Time in ms", "starttime seconds ctime"}, ""},
+		{"artillery", []string{"All VUs finished", "http.response_time:", "vusers.completed:", `"http.response_time":`, "Scenarios launched:", `"scenariosCreated":`}, ""},
+		{"bombardier", []string{"Bombarding http", "Reqs/sec ", "HTTP codes:", "1xx - ", `"numberOfConnections":`, `"timeTakenSeconds":`}, ""},
+		{"bucketbench", []string{"SUMMARY TIMINGS/THREAD RATES", "Iter/Thd"}, ""},
 		{"bwping", []string{"bwping: ", "Starting transmission of "}, ""},
 		{"cilium connectivity perf", []string{"Network Performance Test Summary", "📋 Scenario"}, ""},
-		{"curl", []string{"% Total    % Received % Xferd"}, ""},
+		{"curl", []string{"% Total    % Received % Xferd", "time_starttransfer", "time_namelookup"}, ""},
 		{"dd", []string{" bytes) copied, ", "iB) copied, "}, ""},
 		{"dnsperf", []string{"DNS Performance Testing Tool", "Queries sent:", "Queries completed:", "Queries per second:"}, ""},
+		{"drill", []string{"Median time per request", "Sample standard deviation"}, ""},
 		{"ethr", []string{"Ethr: Comprehensive", "[ ID]   Protocol    Interval      Bits/s"}, ""},
-		{"fio", []string{"clat percentiles (", "IO depths    :", "Run status group "}, ""},
+		{"fio", []string{"clat percentiles (", "IO depths    :", "Run status group ", `"fio version"`, `"clat_ns"`, ";fio-"}, ""},
 		{"flowgrind", []string{"# ID   begin     end   throughput", "flowgrind-"}, ""},
 		{"fortio", []string{"queries per second, ", "Aggregated Function Time :", "# target ", `"DurationHistogram":`, `"ActualQPS":`}, "its JSON (fortio load -json FILE)"},
 		{"fping", []string{"xmt/rcv/%loss"}, ""},
-		{"ghz", []string{"|∎", `"latencyDistribution":`, "Latency distribution:", "Slowest:", "Fastest:", "Response time histogram:", "Status code distribution:"}, "its JSON (-O json)"},
-		{"hey", []string{"resp wait:", "req write:", "resp read:", "Latency distribution:", "Size/request:", "Slowest:", "Fastest:", "Response time histogram:", "Status code distribution:", "Details (average, fastest, slowest)", "DNS+dialup:", "DNS-lookup:", "Error distribution:"}, ""},
+		{"gatling", []string{"---- Global Information", "mean requests/sec", "mean throughput (rps)", "response time 95th percentile"}, ""},
+		{"ghz", []string{"|∎", `"latencyDistribution":`, "Latency distribution:", "Slowest:", "Fastest:", "Response time histogram:", "Status code distribution:", "duration (ms),status,error"}, "its JSON (-O json)"},
+		{"go test -bench", []string{" ns/op"}, ""},
+		{"gobench", []string{"Successful requests rate:", "Network failed:"}, ""},
+		{"hey", []string{"resp wait:", "req write:", "resp read:", "Latency distribution:", "Size/request:", "Slowest:", "Fastest:", "Response time histogram:", "Status code distribution:", "Details (average, fastest, slowest)", "DNS+dialup:", "DNS-lookup:", "Error distribution:", "response-time,DNS+dialup,DNS,"}, ""},
 		{"hping3", []string{"HPING ", "hping statistic"}, ""},
 		{"httperf", []string{"Reply rate [", "Connection rate: ", "httperf --"}, ""},
-		{"k6", []string{"http_req_duration", "iteration_duration", "execution: local", "vus_max", "http_reqs"}, "its JSON (--summary-export FILE)"},
+		{"hyperfine", []string{"Time (mean ± σ):", `"exit_codes":`}, ""},
+		{"jmeter", []string{"Creating summariser", "summary + ", "summary = ", "timeStamp,elapsed,label"}, ""},
+		{"k6", []string{"http_req_duration", "iteration_duration", "execution: local", "vus_max", "http_reqs", `"metric":"http_`, "metric_name,timestamp,metric_value"}, "its JSON (--summary-export FILE)"},
 		{"k8s-netperf", []string{"RESULT TYPE", "k8s-netperf"}, ""},
+		{"kafka-perf-test", []string{" records/sec (", "start.time, end.time, "}, ""},
 		{"knb", []string{"Pod to Service TCP", "Pod to pod TCP", "knb "}, ""},
 		{"lagscope", []string{"Number of successful Pings:", "lagscope ", "Latency(us)", "Ping statistics for "}, ""},
-		{"locust", []string{"# reqs", "# fails", "Response time percentiles (approximated)"}, ""},
+		{"lmbench", []string{"L M B E N C H", " latency using ", " bandwidth using ", "Simple syscall:"}, ""},
+		{"loadtest", []string{"Effective rps:", "totalTimeSeconds:", "meanLatencyMs:"}, ""},
+		{"locust", []string{"# reqs", "# fails", "Response time percentiles (approximated)", "Requests/s,Failures/s", `"# requests"`, "Response time percentiles (approximated)"}, ""},
 		{"memtier_benchmark", []string{"ALL STATS", "memtier_benchmark", "Request Latency Distribution", "[RUN #"}, "its JSON (--json-out-file FILE)"},
 		{"mtr", []string{"Loss%   Snt", "My traceroute"}, ""},
 		{"mysqlslap", []string{"seconds to run all queries:"}, ""},
+		{"nats bench", []string{"NATS Pub", "Core NATS", " stats: "}, ""},
 		{"ntttcp", []string{"NTTTCP for Linux", "NTTTCP: ", "throughput(Gbps)", "cycles/byte"}, ""},
 		{"nuttcp", []string{" %TX ", "nuttcp-t: ", "nuttcp-r: ", " msRTT"}, ""},
 		{"oha", []string{"Success rate:", "Size/sec:", "Response time distribution:", "DNS-lookup:\t", "DNS-lookup: ", `"requestsPerSec":`, `"latencyPercentiles":`, "Slowest:", "Fastest:", "Size/request:", "Response time histogram:", "Status code distribution:", "Details (average, fastest, slowest)", "DNS+dialup:"}, ""},
+		{"perf bench", []string{"usecs/op", "Running 'sched/", "Running 'mem/"}, ""},
 		{"perftest", []string{"#bytes ", "BW average[", "t_typical[usec]", "_Write BW Test", "RDMA_"}, ""},
-		{"pgbench", []string{"number of transactions actually processed", "scaling factor:", "latency average = ", "tps = ", "query mode: "}, ""},
+		{"pgbench", []string{"number of transactions actually processed", "scaling factor:", "latency average = ", "tps = ", "query mode: ", " tps, lat "}, ""},
 		{"pktgen", []string{"Result: OK: "}, ""},
+		{"plow", []string{"Real-time charts is ", "Latency Percentile:"}, ""},
 		{"psping", []string{"PsPing v"}, ""},
-		{"redis-benchmark", []string{"====== ", "Latency by percentile distribution:", "(cumulative count ", "throughput summary:", "latency summary (msec):", " requests per second", " requests completed in ", "overall: rps="}, ""},
+		{"queryperf", []string{"DNS Query Performance Testing Tool", "Parsing input file"}, ""},
+		{"redis-benchmark", []string{"====== ", "Latency by percentile distribution:", "(cumulative count ", "throughput summary:", "latency summary (msec):", " requests per second", " requests completed in ", "overall: rps=", `"test","rps"`, "Could not connect to Redis at"}, ""},
+		{"resperf", []string{"DNS Resolution Performance Testing Tool", "Maximum throughput: "}, ""},
 		{"rewrk", []string{"Transfer Rate:", "Beginning round "}, ""},
-		{"siege", []string{"** SIEGE", "Transaction rate:", "Longest transaction:"}, ""},
+		{"siege", []string{"** SIEGE", "Transaction rate:", "Longest transaction:", `"transaction_rate":`, "The server is now under siege", "siege: could not open"}, ""},
 		{"speedtest", []string{"Testing download speed", "Speedtest by Ookla"}, ""},
+		{"stress-ng", []string{"stress-ng: ", "bogo ops"}, ""},
+		{"sysbench", []string{"File operations:", "Extra file open flags", "Running memory speed test", "Total operations:", "Operations performed:", "Doing thread subsystem", "Doing mutex performance", "Doing memory operations"}, "its tests of SQL and of the CPU"},
 		{"tcpkali", []string{"Aggregate bandwidth:", "Packet rate estimate:"}, ""},
 		{"traceroute", []string{" hops max"}, ""},
+		{"tsung", []string{"stats: dump at", "stats: finish_users_count"}, ""},
 		{"uperf", []string{"running profile:", "Master connections", "Txn1 "}, ""},
-		{"vegeta", []string{"[total, rate", "[total, attack, wait]", "[mean, 50", "[min, mean, 50", "[code:count]", `"status_codes":`}, "its JSON (vegeta report -type=json)"},
+		{"vegeta", []string{"[total, rate", "[total, attack, wait]", "[mean, 50", "[min, mean, 50", "[code:count]", `"status_codes":`, "%       Histogram", `"attack":"`}, "its JSON (vegeta report -type=json)"},
+		{"weighttp", []string{"weighttp - a lightweight", " millisec and "}, ""},
 		{"ycsb", []string{"[OVERALL], "}, ""},
 	}
 }
@@ -88,6 +108,15 @@ func (s *others) meet(line string) bool {
 		}
 	}
 	return len(whose) > 0
+}
+
+// meetOwn keeps that a line of a tool that is read is of a test of that tool that is not.
+func (s *others) meetOwn(tool, line string) {
+	for n, u := range s.tools {
+		if u.tool == tool && slices.ContainsFunc(u.marks, func(mark string) bool { return strings.Contains(line, mark) }) {
+			s.alone[n]++
+		}
+	}
 }
 
 // names says whose output was met: "hey's output, which tare does not read". It is empty

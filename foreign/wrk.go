@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"fmt"
 	"strings"
 
 	"tare/result"
@@ -122,8 +123,8 @@ func (run *wrkRun) cells() []result.Cell {
 }
 
 func (run *wrkRun) tool() string {
-	if run.wrk2 || run.command.tool == "wrk2" {
-		return "wrk2"
+	if run.wrk2 || run.command.tool == "wrk2" || run.command.rate("-R", "--rate") != nil {
+		return "wrk2" // wrk keeps no rate
 	}
 	return "wrk"
 }
@@ -132,7 +133,7 @@ func (run *wrkRun) tool() string {
 func (run *wrkRun) rates(b *builder, took float64) {
 	total := run.seen["total"]
 	if m := run.seen["rate"]; m != nil {
-		b.metric("rate", count(m[1]))
+		b.metric("rate", count(m[1]), run.early(took)...)
 	} else if total != nil && took > 0 {
 		b.metric("rate", count(total[1])/took, "the rate's line is missing: requests over the time they took")
 	}
@@ -147,6 +148,17 @@ func (run *wrkRun) rates(b *builder, took float64) {
 	if len(b.cell.Metrics) == 0 && run.seen["refused"] == nil {
 		b.warn("no summary: the text breaks off before it")
 	}
+}
+
+// early is what belongs to a rate of a much shorter time than the run was to last. With many threads
+// wrk2 loses its count of time: 5 s become 1.25 ms, and 167 thousand requests a second 664 million.
+func (run *wrkRun) early(took float64) []string {
+	if m := run.seen["running"]; m != nil {
+		if v, ok := parseSpan(m[1]); ok && took > 0 && took < v/2 {
+			return []string{fmt.Sprintf("of the %.3g s that its requests took, it says, and it was to run for %.3g s: it was stopped, or this is no rate", took, v)}
+		}
+	}
+	return nil
 }
 
 func (run *wrkRun) latencies(b *builder) {

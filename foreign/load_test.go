@@ -1,0 +1,168 @@
+package foreign
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"tare/test/labtest"
+)
+
+// What was typed above a run is of it, whatever the run's first line is: a rate is wrk2's alone.
+func TestCommandAboveARun(t *testing.T) {
+	for _, c := range []struct{ name, log, want string }{
+		{"wrk2 whose program is called wrk", `$ ./wrk -t1 -c8 -d4s -R500 http://10.0.0.2/
+Running 4s test @ http://10.0.0.2/
+  1 threads and 8 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     2.00ms    1.00ms   9.00ms   90.00%
+    Req/Sec   510.00     20.00   560.00     70.00%
+  2000 requests in 4.00s, 1.00MB read
+Requests/sec:    500.00
+Transfer/sec:    256.00KB`, `wrk2 http side=client rate=500 duration=4`},
+		{"h2load with streams", `$ h2load -n 100 -c 2 -m 10 http://10.0.0.2/
+starting benchmark...
+spawning thread #0: 2 total client(s). 100 total requests
+Application protocol: h2c
+finished in 100.00ms, 1000.00 req/s, 100.00KB/s
+requests: 100 total, 100 started, 100 done, 100 succeeded, 0 failed, 0 errored, 0 timeout`, `h2load http side=client pipelining=10 duration=0.1`},
+	} {
+		cells, err := Read(c.name, []byte(c.log))
+		if err != nil || len(cells) != 1 {
+			t.Fatalf("%s: %v, %d", c.name, err, len(cells))
+		}
+		for _, word := range strings.Fields(c.want)[2:] {
+			name, value, _ := strings.Cut(word, "=")
+			labtest.Equal(t, c.name+" "+name, fmt.Sprint(cells[0].Params[name]), value)
+		}
+		labtest.Equal(t, c.name, cells[0].Mode, strings.Fields(c.want)[0])
+	}
+}
+
+// An old autocannon whose table was pasted as Markdown, with the names of its columns in capitals
+// (autocannon 110): each table begins a run, and each summary ends one.
+func TestTablesWithoutTheirHeads(t *testing.T) {
+	const table = "|  STAT  |  AVG  |  STDEV  |  MAX\n|  ---  |  ---  |  ---  |  ---\n|  **Latency (ms)**  |  %  |  3.5  |  96\n|  **Req/Sec**  |  200  |  20  |  225\n\n6k requests in 30s, 4 MB read\n"
+	cells, err := Read("two.md", []byte("one\n\n"+strings.Replace(table, "%", "40", 1)+"\ntwo\n\n"+strings.Replace(table, "%", "80", 1)+"9 errors (9 timeouts)\n"))
+	if err != nil || len(cells) != 2 {
+		t.Fatalf("%v: %s", err, brief(cells))
+	}
+	for n, want := range []float64{0.04, 0.08} {
+		labtest.Equal(t, "mean", cells[n].Samples[0].Metrics["latency_mean"], want)
+		labtest.Equal(t, "errors", cells[n].Samples[0].Counters["errors"], 9*float64(n))
+	}
+}
+
+// Where all answers were failures, what was measured is of failures: it is left out (autocannon 127).
+func TestFiguresOfFailures(t *testing.T) {
+	for name, log := range map[string]string{
+		"wrk 4": `Running 1s test @ http://10.0.0.2/
+  1 threads and 4 connections
+    Latency     2.00ms    1.00ms   9.00ms   90.00%
+    Req/Sec     1.00k     20.00     1.10k    70.00%
+  1000 requests in 1.00s, 1.00MB read
+  Non-2xx or 3xx responses: 1000
+Requests/sec:   1000.00
+Transfer/sec:      1.00MB`,
+		"autocannon 2 of NaN": `Running 10s test @ http://10.0.0.2
+10 connections
+
+Stat         Avg     Stdev     Max
+Latency (ms) NaN     NaN       0
+Req/Sec      100     8         120
+Bytes/Sec    2.28 MB 101.58 kB 2.49 MB
+
+0 2xx responses, 1000 non 2xx responses
+1k requests in 10s, 22.81 MB read`,
+	} {
+		cells, err := Read(name, []byte(log))
+		if err != nil || len(cells) != 1 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		labtest.Equal(t, name, string(cells[0].Status), "failed")
+		labtest.Equal(t, name, len(cells[0].Metrics), 0)
+		if _, counted := cells[0].Samples[0].Counters["lines_not_read"]; counted {
+			t.Errorf("%s: %q", name, cells[0].Samples[0].Warnings)
+		}
+	}
+}
+
+// h2load's rate counts what was answered, in the time behind the warm-up: neither what failed without an
+// answer (h2o 726, with h2load 1.6) nor the warm-up (h2load 1.52) contradicts it.
+func TestRateOfH2load(t *testing.T) {
+	for name, log := range map[string]string{
+		"errored": `finished in 10.00s, 100.00 req/s, 30.54KB/s
+requests: 20000 total, 1100 started, 20000 done, 1000 succeeded, 19000 failed, 19000 errored, 0 timeout
+status codes: 1000 2xx, 0 3xx, 0 4xx, 0 5xx`,
+		"warm-up": `starting benchmark...
+spawning thread #0: 2 total client(s). Timing-based test with 5s of warm-up time and 10s of main duration for measurements.
+finished in 15.00s, 100.00 req/s, 30.54KB/s
+requests: 1000 total, 1000 started, 1000 done, 1000 succeeded, 0 failed, 0 errored, 0 timeout`,
+	} {
+		cells, err := Read(name, []byte(log))
+		if err != nil || len(cells) != 1 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		labtest.Equal(t, name, cells[0].Params.Number("duration"), 10)
+		labtest.Equal(t, name, cells[0].Samples[0].Counters["requests"], 1000)
+		labtest.Equal(t, name, strings.Join(cells[0].Metrics[len(cells[0].Metrics)-1].Warnings, ";"), "")
+	}
+}
+
+// wrk2 with more threads than it can serve loses its count of time (wrk2 138).
+func TestRateOfATimeThatCannotBe(t *testing.T) {
+	cells, err := Read("log.txt", []byte(`Running 5s test @ http://10.0.0.2/
+  250 threads and 1000 connections
+    Latency     1.97s     1.28s    4.93s    60.75%
+  833071 requests in 1.25ms, 223.25MB read
+Requests/sec: 663801593.63
+Transfer/sec:    173.72GB`))
+	if err != nil || len(cells) != 1 || !strings.Contains(describe(cells), "this is no rate") {
+		t.Fatalf("%v: %s", err, describe(cells))
+	}
+}
+
+// sysbench's tests of files, memory, threads and locks are no workload of a network: they are named, and
+// beside a test that is read they are a warning.
+func TestOtherTestsOfSysbench(t *testing.T) {
+	const memory = `sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
+
+Running the test with following options:
+Number of threads: 4
+
+Running memory speed test with the following options:
+  block size: 1KiB
+
+Threads started!
+
+Total operations: 1000 (  500.00 per second)
+
+General statistics:
+    total time:                          2.0001s
+    total number of events:              1000
+`
+	_, err := Read("log.txt", []byte(memory))
+	if err == nil || !strings.Contains(err.Error(), "of sysbench it reads its tests of SQL and of the CPU") {
+		t.Errorf("%v", err)
+	}
+	cells, err := Read("log.txt", append(read(t, "testdata/sysbench/cpu.txt"), memory...))
+	if err != nil || len(cells) != 1 || !strings.Contains(describe(cells), "beside it is sysbench's output") {
+		t.Errorf("%v: %s", err, describe(cells))
+	}
+}
+
+// Tools that people paste beside those that are read are named, also by their CSV and JSON.
+func TestOutputThatIsNamed(t *testing.T) {
+	for line, tool := range map[string]string{
+		`{"spec":{"numberOfConnections":1},"result":{"timeTakenSeconds":2,"latency":{"mean":3}}}`:                                                                  "bombardier",
+		"weighttp - a lightweight and simple webserver benchmarking tool\n\nstarting benchmark...\nprogress: 100% done\nstatus codes: 10 2xx, 0 3xx, 0 4xx, 0 5xx": "weighttp",
+		"summary =     80 in 00:00:05 =   15.5/s Avg:    18 Min:     0 Max:   149 Err:     0 (0.00%)":                                                              "jmeter",
+		"> mean requests/sec                                   40.5 (OK=24.266 KO=16.234)":                                                                         "gatling",
+		"100 records sent, 50.0 records/sec (1.53 MB/sec), 1.9 ms avg latency, 310.0 ms max latency.":                                                              "kafka-perf-test",
+		"Timestamp,User Count,Type,Name,Requests/s,Failures/s,50%,66%":                                                                                             "locust",
+	} {
+		if _, err := Read("log.txt", []byte(line)); err == nil || !strings.Contains(err.Error(), "this is "+tool+"'s output") {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
+}
