@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -17,13 +18,8 @@ func bridgePort() Rule {
 			var isolated []string
 			for _, port := range e.names(at, links, ".master") {
 				bridge := e.word(at, links, port+".master")
-				if state := e.word(at, links, port+".state"); state != "" && e.up(at, port) {
-					found = append(found, result.Finding{
-						Cause:      fmt.Sprintf("port %s of %s in %s is %s: it passes nothing", port, bridge, at, state),
-						Evidence:   []result.Evidence{seen(port+".state", state, at, "bridge -d link"), e.trialFailed()},
-						Remedy:     remedy(at, "bridge link set dev "+port+" state 3"),
-						Confidence: 0.97,
-					})
+				if state := e.word(at, links, port+".state"); state != "" && e.up(at, port) && e.up(at, bridge) {
+					found = append(found, e.stoppedPort(at, port, bridge, state))
 				}
 				if e.state(at, links)[port+".isolated"] == true {
 					isolated = append(isolated, port)
@@ -33,6 +29,27 @@ func bridgePort() Rule {
 			return append(append(found, e.isolated(at, isolated)...), e.unbridged(at)...)
 		}),
 	}
+}
+
+// stoppedPort is the finding of a port that does not forward. Where a bridge runs the spanning tree
+// protocol nobody else may set the state of a port.
+func (e *Evidence) stoppedPort(at, port, bridge, state string) result.Finding {
+	f := result.Finding{
+		Cause:      fmt.Sprintf("port %s of %s in %s is %s: it passes nothing", port, bridge, at, state),
+		Evidence:   []result.Evidence{seen(port+".state", state, at, "bridge -d link"), e.trialFailed()},
+		Remedy:     remedy(at, "bridge link set dev "+port+" state 3"),
+		Confidence: 0.97,
+	}
+	if e.state(at, links)[bridge+".stp"] != true {
+		return f
+	}
+	f.Cause += ", by the spanning tree protocol"
+	f.Evidence = append(f.Evidence, seen(bridge+".stp", true, at, links))
+	f.Remedy, f.Fix = remedy(at, "ip link set dev "+bridge+" type bridge stp_state 0 && bridge link set dev "+port+" state 3"), "or wait for forward_delay twice, if other switches need the protocol"
+	if state == "blocking" {
+		f.Remedy, f.Fix = nil, e.run(at, "bridge -d link show dev "+port)+"  # it closes a loop: find the other way, or give this port a lower cost"
+	}
+	return f
 }
 
 func (e *Evidence) up(at, device string) bool { return e.state(at, links)[device+".up"] == true }
@@ -71,10 +88,30 @@ func (e *Evidence) mutePorts(at string) (found []result.Finding) {
 	for _, end := range []string{e.Client, e.Server} {
 		port := e.portOf(at, end)
 		settings := e.state(at, links)
+		mac := e.word(end, links, "eth0.mac")
+		if port != "" && settings[port+".locked"] == true {
+			if _, known := e.state(at, fdb)[mac+" dev "+port]; !known {
+				found = append(found, result.Finding{
+					Cause:      fmt.Sprintf("port %s of %s is locked: it takes packets only from whom the bridge already knows behind it, and that is not %s (%s)", port, at, mac, end),
+					Evidence:   []result.Evidence{seen(port+".locked", true, at, "bridge -d link"), e.trialFailed()},
+					Remedy:     remedy(at, "bridge link set dev "+port+" locked off learning on"),
+					Confidence: 0.97,
+				})
+				continue
+			}
+		}
+		if port != "" && settings[port+".bcast_flood"] == false && len(e.unanswered(e.Client))+len(e.unanswered(e.Server)) > 0 {
+			found = append(found, result.Finding{
+				Cause:      fmt.Sprintf("port %s of %s is sent no broadcasts: %s is asked for its address in vain", port, at, end),
+				Evidence:   []result.Evidence{seen(port+".bcast_flood", false, at, "bridge -d link"), e.trialFailed()},
+				Remedy:     remedy(at, "bridge link set dev "+port+" bcast_flood on"),
+				Confidence: 0.96,
+			})
+			continue
+		}
 		if port == "" || settings[port+".flood"] != false {
 			continue
 		}
-		mac := e.word(end, links, "eth0.mac")
 		if _, known := e.state(at, fdb)[mac+" dev "+port]; known {
 			continue
 		}
@@ -88,24 +125,38 @@ func (e *Evidence) mutePorts(at string) (found []result.Finding) {
 	return found
 }
 
-// unbridged are the findings of an end whose host has its device in no bridge, though it
-// has one for its containers.
+// unbridged are the findings of an end, or of a tunnel, whose host has its device in no bridge, or
+// in another than the one by which its network is reached.
 func (e *Evidence) unbridged(at string) (found []result.Finding) {
-	for _, end := range []string{e.Client, e.Server} {
-		port := e.portOf(at, end)
-		if port == "" || e.word(at, links, port+".master") != "" || e.addressOn(at, port) != "" {
-			continue
-		}
-		bridge := e.deviceIn(at, e.prefixOn(end, "eth0").Masked())
-		if e.word(at, links, bridge+".kind") != "bridge" || bridge == port {
-			continue
+	report := func(device, whose, bridge string) {
+		where := "is in no bridge"
+		if master := e.word(at, links, device+".master"); master != "" {
+			where = "is in " + master
 		}
 		found = append(found, result.Finding{
-			Cause:      fmt.Sprintf("%s of %s, the device of %s, is in no bridge: %s is reached by %s", port, at, end, end, bridge),
-			Evidence:   []result.Evidence{seen(port+".master", "none", at, links), e.trialFailed()},
-			Remedy:     remedy(at, fmt.Sprintf("ip link set dev %s master %s", port, bridge)),
+			Cause:      fmt.Sprintf("%s of %s, %s, %s: the network's is %s", device, at, whose, where, bridge),
+			Evidence:   []result.Evidence{seen(device+".master", cmp.Or(e.word(at, links, device+".master"), "none"), at, links), e.trialFailed()},
+			Remedy:     remedy(at, fmt.Sprintf("ip link set dev %s master %s", device, bridge)),
 			Confidence: 0.97,
 		})
+	}
+	for _, end := range []string{e.Client, e.Server} {
+		port := e.portOf(at, end)
+		master := e.word(at, links, port+".master")
+		bridge := e.deviceIn(at, e.prefixOn(end, "eth0").Masked())
+		if port != "" && master != bridge && bridge != port && e.addressOn(at, port) == "" && e.word(at, links, bridge+".kind") == "bridge" && e.addressOn(at, master) == "" {
+			report(port, "the device of "+end, bridge)
+		}
+	}
+	for _, other := range []string{hostOf(e.Client), hostOf(e.Server)} {
+		own, theirs := e.vxlans(at), e.vxlans(other)
+		if at == other || at != hostOf(at) || len(own) == 0 || len(theirs) == 0 || e.word(other, links, theirs[0]+".master") == "" {
+			continue
+		}
+		master := e.word(at, links, e.portOf(at, e.endOn(at))+".master")
+		if e.word(at, links, own[0]+".master") == "" && e.addressOn(at, own[0]) == "" && master != "" {
+			report(own[0], "the device of the tunnel", master)
+		}
 	}
 	return found
 }

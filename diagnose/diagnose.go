@@ -36,7 +36,7 @@ type Rule struct {
 // explain it by a setting.
 func All() []Rule {
 	return []Rule{
-		linkDown(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
+		linkDown(), tableUnused(), addressMissing(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
 		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), forwardDrop(),
 		wrongTranslation(), ttlExpired(),
 		neighbourTableFull(), snatPorts(), conntrackStale(), portsUsedUp(), checksumWrong(),
@@ -44,7 +44,7 @@ func All() []Rule {
 		shaperDrop(),
 		rateLimit(),
 		randomLoss(), udpReceiveBuffer(), cfsThrottled(), offloadOff(), manyRules(),
-		bridgePort(), routeDiverted(), nextHopDead(), xfrmDrop(), tcFilter(),
+		bridgePort(), macvlanMode(), routeDiverted(), nextHopDead(), xfrmDrop(), tcFilter(),
 		shaperRate(), smallMSS(), packetsTwice(),
 		lostUnexplained(),
 	}

@@ -31,7 +31,7 @@ func captured(t *testing.T, name string) *Evidence {
 // with a fix that would remove it.
 func TestFaultsAreNamed(t *testing.T) {
 	fixes := map[string]string{
-		"link-down":            "tare lab exec --name demo h2 -- ip link set dev eth0 up",
+		"link-down":            "tare lab exec --name demo h2 -- sh -c 'ip link set dev eth0 up && ip route replace ",
 		"rp-filter":            "tare lab exec --name demo h2 -- sysctl -w net/ipv4/conf/eth0/rp_filter=2",
 		"forwarding-off":       "tare lab exec --name demo h1 -- sysctl -w net/ipv4/ip_forward=1",
 		"docker-chain-missing": "tare lab exec --name demo h2 -- sh -c 'kill $(cat /run/tare/docker/dockerd.pid) && ",

@@ -155,7 +155,10 @@ func (m met) finding(e *Evidence, what string) result.Finding {
 		f.Cause += ": it tests whether replies would leave by the device by which packets came"
 	}
 	if m.hook == "forward" && e.bridged() {
-		f.Evidence = append(f.Evidence, seen("bridge/bridge-nf-call-iptables", 1, m.at, sysctls))
+		f.Evidence = append(f.Evidence, seen("bridge/bridge-nf-call-iptables", e.number(m.at, sysctls, "bridge/bridge-nf-call-iptables"), m.at, sysctls))
+		for _, bridge := range e.names(m.at, links, ".nf_call_iptables") {
+			f.Evidence = append(f.Evidence, seen(bridge+".nf_call_iptables", true, m.at, links))
+		}
 	}
 	switch {
 	case m.counted > 0:

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"tare/result"
 )
@@ -20,13 +21,38 @@ func linkDown() Rule {
 				found = append(found, result.Finding{
 					Cause:      fmt.Sprintf("%s in %s is down", device, at),
 					Evidence:   []result.Evidence{seen(device+".up", false, at, links), e.trialFailed()},
-					Remedy:     remedy(at, "ip link set dev "+device+" up"),
+					Remedy:     remedy(at, "ip link set dev "+device+" up"+e.lostWith(at, device)),
 					Confidence: 0.97,
 				})
 			}
 			return found
 		}),
 	}
+}
+
+// lostWith are the commands that bring back the routes which a place lost with a device, joined to one
+// before; empty: they are still there, or come back by themselves.
+func (e *Evidence) lostWith(at, device string) (commands string) {
+	for _, a := range e.Addresses {
+		if a.At != at || a.Device != device || a.Prefix.Bits() == a.Prefix.Addr().BitLen() {
+			continue
+		}
+		if _, routed := e.route(at, a.Prefix.Masked().Addr().String()); !routed {
+			commands += fmt.Sprintf(" && %s route replace %s dev %s", ipOf(a.Prefix.Addr()), a.Prefix.Masked(), device) + e.control(at)
+		}
+	}
+	for _, end := range []string{e.Client, e.Server} {
+		prefix := e.prefixOn(end, "eth0")
+		if !prefix.IsValid() || end == at || e.deviceIn(at, prefix.Masked()) != "" {
+			continue
+		}
+		if _, routed := e.route(at, prefix.Addr().String()); routed {
+			continue
+		}
+		steps := strings.Split(e.addRoute(at, end), " && ")
+		commands += " && " + strings.Replace(steps[len(steps)-1], " route add ", " route replace ", 1)
+	}
+	return commands
 }
 
 // configured reports whether the device was configured: a kernel with tunnel modules

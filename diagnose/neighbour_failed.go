@@ -110,8 +110,20 @@ func (e *Evidence) unproxied(at, address, device string) (f result.Finding, mute
 	host := hostOf(at)
 	port := e.portOf(host, at)
 	to, err := netip.ParseAddr(address)
-	if err != nil || port == "" || device != "eth0" || e.number(host, sysctls, "ipv4/conf/"+port+"/proxy_arp")+e.number(host, sysctls, "ipv4/conf/all/proxy_arp") == 0 {
+	if err != nil || port == "" || device != "eth0" {
 		return f, false
+	}
+	setting := "ipv4/conf/" + port + "/proxy_arp"
+	if e.number(host, sysctls, setting)+e.number(host, sysctls, "ipv4/conf/all/proxy_arp") == 0 {
+		if !to.Is4() || !to.IsLinkLocalUnicast() || e.word(host, links, port+".master") != "" {
+			return f, false
+		}
+		return result.Finding{
+			Cause:      fmt.Sprintf(": %s has no such address, and does not answer for others on %s (proxy_arp)", host, port),
+			Evidence:   []result.Evidence{seen(setting, 0, host, sysctls)},
+			Remedy:     remedy(host, e.answering(host, address, port)),
+			Confidence: 0.95,
+		}, true
 	}
 	if _, routed := e.way(host, flow{to: to, marked: true}); routed {
 		return f, false
@@ -133,6 +145,17 @@ func (e *Evidence) unproxied(at, address, device string) (f result.Finding, mute
 	return f, true
 }
 
+// answering is the command by which a host answers for a gateway of a container: as it does on its
+// other devices.
+func (e *Evidence) answering(host, address, port string) string {
+	for _, a := range e.Addresses {
+		if a.Prefix.Addr().String() == address && a.At == hostOf(a.At) {
+			return fmt.Sprintf("ip addr add %s dev %s", a.Prefix, port)
+		}
+	}
+	return "sysctl -w " + sysctlName("ipv4/conf/"+port+"/proxy_arp") + "=1"
+}
+
 // narrower is the command that gives a place the length of prefix that the owner of an
 // address has, where its own is shorter and it would send to the owner's host by a
 // gateway; empty: it is not too short.
@@ -146,5 +169,8 @@ func (e *Evidence) narrower(at, owner, device string) (command, right string) {
 		return "", ""
 	}
 	family := ipOf(own.Addr())
+	if own.Addr().Is6() { // IPv6 takes an address once, whatever its length
+		return fmt.Sprintf("%s addr del %s dev %s && %s addr add %s dev %s nodad", family, own, device, family, narrow, device), narrow.Masked().String()
+	}
 	return fmt.Sprintf("%s addr add %s dev %s && %s addr del %s dev %s", family, narrow, device, family, own, device), narrow.Masked().String()
 }

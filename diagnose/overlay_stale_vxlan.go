@@ -58,6 +58,9 @@ func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
 		f.Fix = "this is the one that was made after its host's containers, or is not on the usual port"
 		return f, true
 	}
+	if foreign, is := e.foreignSource(at, device); is {
+		return foreign, true
+	}
 	if astray, is := e.misledTunnel(at, other, device); is {
 		return astray, true
 	}
@@ -127,6 +130,21 @@ func (e *Evidence) behind(host string) string {
 	return e.word(e.endOn(host), links, "eth0.mac")
 }
 
+// foreignSource is the finding of a tunnel's device that sends from an address that its host does
+// not have.
+func (e *Evidence) foreignSource(at, device string) (f result.Finding, is bool) {
+	local, right := e.word(at, links, device+".local"), e.addressOn(at, "eth0")
+	if local == "" || right == "" || e.deviceOf(at, local) != "" {
+		return f, false
+	}
+	return result.Finding{
+		Cause:      fmt.Sprintf("%s of %s sends from %s, which is no address of %s", device, at, local, at),
+		Evidence:   []result.Evidence{seen(device+".local", local, at, links), seen("eth0 has", right, at, "ip address"), e.trialFailed()},
+		Remedy:     remedy(at, fmt.Sprintf("ip link set dev %s type vxlan local %s", device, right)),
+		Confidence: 0.98,
+	}, true
+}
+
 // misledTunnel is the finding of a tunnel's device that sends what is for the other host,
 // or for the end there, to an address that the other host does not have.
 func (e *Evidence) misledTunnel(at, other, device string) (f result.Finding, is bool) {
@@ -136,10 +154,10 @@ func (e *Evidence) misledTunnel(at, other, device string) (f result.Finding, is 
 	}
 	for mac, whose := range map[string]string{e.behind(other): e.endOn(other), own: other} {
 		to := e.tunnelEnds(at, device, mac)
-		if mac == "" || len(to) == 0 || e.ofHost(other, to) {
+		right := e.addressOn(other, "eth0")
+		if mac == "" || len(to) == 0 || e.ofHost(other, to) || right == "" {
 			continue
 		}
-		right := e.addressOn(other, "eth0")
 		return result.Finding{
 			Cause:      fmt.Sprintf("%s of %s sends packets for %s (%s) to %s, which is not %s (%s)", device, at, mac, whose, strings.Join(to, ", "), other, right),
 			Evidence:   []result.Evidence{seen(mac+" dev "+device, e.word(at, fdb, mac+" dev "+device), at, fdb), e.trialFailed()},

@@ -128,7 +128,7 @@ func (e *Evidence) hooksBetween(t result.Trial, at string, reply bool) []string 
 	kind, _ := catalog.FindNetwork(e.Network)
 	own := e.owner(e.Dial) == at && at != e.Server
 	switch {
-	case e.bridged() && e.number(at, sysctls, "bridge/bridge-nf-call-iptables") != 1:
+	case e.bridged() && !e.handsOver(at):
 		return []string{"ingress", "egress"}
 	case own && (kind.Facts.Relays || !e.published(t, at)) && !reply:
 		return []string{"ingress", "prerouting", "input"}
@@ -136,6 +136,12 @@ func (e *Evidence) hooksBetween(t result.Trial, at string, reply bool) []string 
 		return []string{"output", "postrouting", "egress"}
 	}
 	return []string{"ingress", "prerouting", "forward", "postrouting", "egress"}
+}
+
+// handsOver reports whether bridges of a place hand what they pass to iptables: all by a setting, or
+// one by its own.
+func (e *Evidence) handsOver(at string) bool {
+	return e.number(at, sysctls, "bridge/bridge-nf-call-iptables") == 1 || slices.ContainsFunc(e.names(at, links, ".nf_call_iptables"), func(bridge string) bool { return e.up(at, bridge) })
 }
 
 // bridged reports whether the packets pass the hosts within a bridge: the server is on the

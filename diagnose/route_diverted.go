@@ -18,7 +18,7 @@ func routeDiverted() Rule {
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.suspects() {
-				for _, ends := range [][2]string{{e.Client, e.Server}, {e.Server, e.Client}} {
+				for _, ends := range e.sending() {
 					if f, diverted := e.diverted(at, ends[0], ends[1]); diverted {
 						found = append(found, f)
 					}
@@ -27,6 +27,17 @@ func routeDiverted() Rule {
 			return found
 		},
 	}
+}
+
+// sending are those who send to each other: the ends, and the hosts at which a tunnel between them
+// ends.
+func (e *Evidence) sending() [][2]string {
+	all := [][2]string{{e.Client, e.Server}, {e.Server, e.Client}}
+	a, b := hostOf(e.Client), hostOf(e.Server)
+	if a != b && a != e.Client && b != e.Server && len(e.ofKind(a, "vxlan", "geneve", "ipip", "gre", "wireguard")) > 0 {
+		all = append(all, [2]string{a, b}, [2]string{b, a})
+	}
+	return all
 }
 
 // diverted examines how a place sends what goes from one end to the other. Only where
@@ -124,6 +135,9 @@ func (e *Evidence) strayed(w way, f flow, to string, others []result.Route) resu
 	}
 	if gateway := e.rightGateway(w, to); len(others) == 0 && gateway != "" {
 		does = fmt.Sprintf("sends packets for %s to %s, which does not answer, and not to %s", target, w.Via, gateway)
+		if !w.Via.IsValid() {
+			does = fmt.Sprintf("takes %s for a neighbour on %s, and does not send to %s", target, w.Device, gateway)
+		}
 	}
 	if len(others) > 0 && w.Kind == "" {
 		does += ", behind which it is not, and not by " + others[0].Device
@@ -176,12 +190,20 @@ func (e *Evidence) straighten(w way, f flow, to string, others []result.Route) s
 	return "sh -c '" + command + "; " + restore + "'"
 }
 
+// holds reports whether a network has an address.
+func holds(network netip.Prefix, address string) bool {
+	a, err := netip.ParseAddr(address)
+	return err != nil || network.Contains(a)
+}
+
 // rightGateway is the gateway that a place needs in place of one that nobody on the path
 // has; empty: it is not known.
 func (e *Evidence) rightGateway(w way, to string) string {
 	switch {
-	case w.Kind != "" || !w.Via.IsValid() || e.owner(w.Via.String()) != "":
+	case w.Kind != "" || w.Via.IsValid() && e.owner(w.Via.String()) != "":
 		return ""
+	case !w.Via.IsValid() && (w.At != hostOf(w.At) || !e.ofUnderlay(w.At, w.Device) || holds(w.To, e.addressOn(hostOf(to), "eth0"))):
+		return "" // neighbours need none
 	case w.At != hostOf(w.At):
 		if e.deviceIn(hostOf(w.At), e.prefixOn(w.At, "eth0").Masked()) == "" {
 			return ""

@@ -19,6 +19,10 @@ func routeMissing() Rule {
 				if end == at || err != nil {
 					continue
 				}
+				if f, astray := e.sourceUnknown(at, end); astray {
+					found = append(found, f)
+					continue
+				}
 				_, routed := e.way(at, flow{to: address, marked: true})
 				lacks := e.counted(at, netstat, "IpExt.InNoRoutes") + e.counted(at, snmp, "Ip.OutNoRoutes")
 				if routed || lacks == 0 && (address.Is4() || !slices.Contains(e.suspects(), at)) {
@@ -51,7 +55,29 @@ func (e *Evidence) addRoute(at, end string) string {
 		to = netip.PrefixFrom(prefix.Addr(), 0).Masked()
 		via = e.gateway(at, prefix.Addr().Is6())
 	}
-	return fmt.Sprintf("%s route add %s via %s", ipOf(prefix.Addr()), to, via) + e.control(at)
+	return e.reach(at, via) + fmt.Sprintf("%s route add %s via %s", ipOf(prefix.Addr()), to, via) + e.control(at)
+}
+
+// reach is the command, with what joins another to it, that gives a place the route to the
+// network of a gateway, where it has lost that, too; empty: it has one.
+func (e *Evidence) reach(at, via string) string {
+	gateway, err := netip.ParseAddr(via)
+	if err != nil { // it is said to be on the link
+		return ""
+	}
+	if _, routed := e.way(at, flow{to: gateway, marked: true}); routed {
+		return ""
+	}
+	for _, a := range e.Addresses {
+		own, device := a.At == at && a.Prefix.Contains(gateway), a.Device
+		if at != hostOf(at) && a.At == hostOf(at) && a.Prefix.Addr() == gateway { // the place's own may be too narrow
+			own, device = true, "eth0"
+		}
+		if own && a.Prefix.Bits() < gateway.BitLen() {
+			return fmt.Sprintf("%s route add %s dev %s", ipOf(gateway), a.Prefix.Masked(), device) + e.control(at) + " && "
+		}
+	}
+	return ""
 }
 
 // control is the congestion control that the routes of a place have, as a new one needs it;
@@ -68,9 +94,9 @@ func (e *Evidence) control(at string) string {
 // gateway is the address of a container's host in the container's own network; where
 // it has none there, the gateway of the other end.
 func (e *Evidence) gateway(at string, six bool) string {
-	own := e.prefixOn(at, "eth0").Masked()
+	own := e.prefixOn(at, "eth0")
 	for _, a := range e.Addresses {
-		if a.At == hostOf(at) && own.Contains(a.Prefix.Addr()) {
+		if a.At == hostOf(at) && a.Device != "lo" && a.Prefix.Addr().Is6() == six && (own.Masked().Contains(a.Prefix.Addr()) || a.Prefix.Contains(own.Addr())) {
 			return a.Prefix.Addr().String()
 		}
 	}

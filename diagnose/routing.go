@@ -126,7 +126,7 @@ func (e *Evidence) matches(at string, p result.Policy, f flow) bool {
 		protocol, _, _ = strings.Cut(protocol, " ")
 		return strings.HasPrefix(t.Workload, protocol)
 	}
-	return p.Rest == "" || f.marked
+	return p.Rest == "" || f.marked || strings.HasPrefix(p.Rest, "not fwmark") // who marks, marks its own
 }
 
 // others are the ways that a place would have besides one, the best first: other routes
@@ -134,6 +134,10 @@ func (e *Evidence) matches(at string, p result.Policy, f flow) bool {
 // may be left: they are marked as learned.
 func (e *Evidence) others(w way, f flow) []result.Route {
 	var found []result.Route
+	end := e.owner(f.to.String())
+	if port := e.portOf(w.At, end); port != "" && w.Kind == "" && port != w.Device && e.word(w.At, links, port+".master") == "" {
+		return []result.Route{{At: w.At, To: w.To, Device: port, Learned: true}}
+	}
 	for _, r := range e.Routes {
 		elsewhere := r.Device != w.Device || r.Via != w.Via && r.Via.IsValid() && w.Via.IsValid()
 		if r.At == w.At && r.Table == 0 && !r.Learned && r.Kind == "" && r.To.Contains(f.to) && (elsewhere || w.Kind != "") {

@@ -51,11 +51,11 @@ func TestRoutesThatLeadAstray(t *testing.T) {
 		}, "route-diverted", "by eni1, behind which it is not, and not by eth0: its rule 512", "ip rule del from 10.102.0.2/32 lookup 77 priority 512"},
 		"a rule that prohibits": {"clean-route", func(e *Evidence) {
 			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "br0"})
-			e.Policies = []result.Policy{{At: "h1", Priority: 300, From: prefix("10.101.0.0/16"), To: prefix("10.102.0.0/16"), Kind: "prohibit"}, {At: "h1", Priority: 32766}}
+			e.Policies = []result.Policy{{At: "h1", Table: localTable}, {At: "h1", Priority: 300, From: prefix("10.101.0.0/16"), To: prefix("10.102.0.0/16"), Kind: "prohibit"}, {At: "h1", Priority: 32766}}
 		}, "route-diverted", "h1 refuses packets for h2/c1", "ip rule del from 10.101.0.0/16 to 10.102.0.0/16 prohibit priority 300"},
 		"a rule for the protocol alone": {"clean-route", func(e *Evidence) {
 			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "br0"})
-			e.Policies = []result.Policy{{At: "h1", Priority: 299, Rest: "ipproto udp", Kind: "blackhole"}, {At: "h1", Priority: 300, Rest: "ipproto tcp dport 5210", Kind: "blackhole"}, {At: "h1", Priority: 32766}}
+			e.Policies = []result.Policy{{At: "h1", Table: localTable}, {At: "h1", Priority: 299, Rest: "ipproto udp", Kind: "blackhole"}, {At: "h1", Priority: 300, Rest: "ipproto tcp dport 5210", Kind: "blackhole"}, {At: "h1", Priority: 32766}}
 		}, "route-diverted", "its rule 300 (from all ipproto tcp dport 5210 blackhole)", "ip rule del ipproto tcp dport 5210 blackhole priority 300"},
 		"a longer prefix that is unreachable": {"clean-route", func(e *Evidence) {
 			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "br0"})
@@ -86,7 +86,7 @@ func TestRoutesThatLeadAstray(t *testing.T) {
 
 func TestRulesThatDoNotMatterAreNoFault(t *testing.T) {
 	e := captured(t, "clean-route")
-	e.Policies = []result.Policy{{At: "h1", Priority: 300, From: prefix("10.9.0.0/16"), Kind: "prohibit"}, {At: "h1", Priority: 400, Rest: "fwmark 0x1", Kind: "blackhole"}, {At: "h1", Priority: 32766}}
+	e.Policies = []result.Policy{{At: "h1", Table: localTable}, {At: "h1", Priority: 300, From: prefix("10.9.0.0/16"), Kind: "prohibit"}, {At: "h1", Priority: 400, Rest: "fwmark 0x1", Kind: "blackhole"}, {At: "h1", Priority: 32766}}
 	if found := Find(e); len(found) > 0 {
 		t.Errorf("a path that passes has %s", sentences(found))
 	}

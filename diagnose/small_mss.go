@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"tare/result"
@@ -57,6 +58,18 @@ func (e *Evidence) lowersMSS(f *result.Finding) {
 		f.Cause += ": " + e.Client + " begins with small ones and looks for the path's MTU"
 		f.Evidence = append(f.Evidence, seen(probing, 2, e.Client, sysctls))
 		f.Remedy, f.Fix, f.Confidence = remedy(e.Client, "sysctl -w "+sysctlName(probing)+"=1"), "", 0.92
+	}
+	for _, ends := range [][2]string{{e.Client, e.Server}, {e.Server, e.Client}} {
+		to, _ := netip.ParseAddr(e.addressOn(ends[1], "eth0"))
+		w, routed := e.way(ends[0], flow{to: to})
+		if !routed || w.AdvMSS == 0 {
+			continue
+		}
+		f.Cause += fmt.Sprintf(": the route of %s, %s, says so", ends[0], w.Route)
+		f.Evidence = append(f.Evidence, seen("advmss", w.AdvMSS, ends[0], result.SourceRoutes))
+		w.AdvMSS = 0
+		f.Remedy, f.Fix, f.Confidence = remedy(ends[0], ipOf(to)+" route replace "+w.Route.String()), "", 0.95
+		return
 	}
 	for _, m := range e.met(result.Trial{Workload: "tcp_rr"}) {
 		if strings.HasPrefix(m.Act, "tcp maxseg set ") && m.After == nil {

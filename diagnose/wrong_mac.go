@@ -20,7 +20,11 @@ func wrongMAC() Rule {
 				found = append(found, e.wrongNeighbours(at)...)
 				pinned = append(pinned, e.pinnedPorts(at)...)
 			}
-			return append(sourced(found), pinned...)
+			found = append(sourced(found), pinned...)
+			if f, same := e.sameMAC(); same {
+				found = append(found, f)
+			}
+			return found
 		},
 	}
 }
@@ -91,6 +95,9 @@ func (e *Evidence) twice(f *result.Finding, host, owner, address, mac string) {
 		first := f.Remedy.Steps()
 		f.Remedy = remedy(host+"/"+other, fmt.Sprintf("%s addr del %s dev eth0", ipOf(a), e.prefixOf(owner, a)))
 		f.Remedy.Then = first
+		if e.refused(owner, a) {
+			f.Remedy.Then = append(f.Remedy.Then, result.Step{At: owner, Command: e.again(owner, a)})
+		}
 		return
 	}
 }
@@ -167,6 +174,25 @@ func (e *Evidence) otherHost() float64 {
 	return sum
 }
 
+// sameMAC is the finding of two ends of one link with the same link address: the bridge between them
+// delivers to neither what is from the other.
+func (e *Evidence) sameMAC() (f result.Finding, same bool) {
+	mac := e.word(e.Client, links, "eth0.mac")
+	address, err := netip.ParseAddr(e.addressOn(e.Server, "eth0"))
+	if !e.bridged() || err != nil || mac == "" || mac != e.word(e.Server, links, "eth0.mac") || e.word(e.Server, links, "eth0.kind") == "ipvlan" {
+		return f, false
+	}
+	bytes := address.AsSlice()
+	bytes = bytes[len(bytes)-4:]
+	return result.Finding{
+		Cause:      fmt.Sprintf("%s and %s have the same MAC address, %s, on one link", e.Client, e.Server, mac),
+		Evidence:   []result.Evidence{seen("eth0.mac", mac, e.Client, links), seen("eth0.mac", mac, e.Server, links), e.trialFailed()},
+		Remedy:     remedy(e.Server, fmt.Sprintf("ip link set dev eth0 address 06:42:%02x:%02x:%02x:%02x", bytes[0], bytes[1], bytes[2], bytes[3])),
+		Fix:        "any that no other has",
+		Confidence: 0.97,
+	}, true
+}
+
 // pinnedPorts are the findings of static entries of a bridge for a link address of one
 // of the ends that lead to a port behind which the end is not.
 func (e *Evidence) pinnedPorts(at string) []result.Finding {
@@ -177,7 +203,7 @@ func (e *Evidence) pinnedPorts(at string) []result.Finding {
 			pinned, port, _ := strings.Cut(name, " dev ")
 			state := e.word(at, fdb, name)
 			static := state == "permanent" || state == "noarp"
-			if end == at || mac == "" || pinned != mac || !static || e.word(at, links, port+".mac") == mac {
+			if end == at || mac == "" || pinned != mac || !static || e.word(at, links, port+".master") == "" || e.word(at, links, port+".mac") == mac {
 				continue
 			}
 			found = append(found, result.Finding{

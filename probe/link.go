@@ -103,7 +103,7 @@ type device struct {
 // "eth0.up", "eth0.running", "eth0.master", "eth0.qdisc", "eth0.txqueuelen"
 // (packets), "eth0.rx_queues", "eth0.tx_queues", "eth0.gso_max_size" (bytes),
 // "eth0.gso_max_segs", "eth0.mac"; "eth0.noarp" where it answers no ARP; of a pair its own
-// "eth0.index" and that of its "eth0.peer"; of a port of a bridge what parsePort adds; of a VXLAN "vxlan0.vni", "vxlan0.port".
+// "eth0.index" and that of its "eth0.peer"; of a bridge, a port of one and a macvlan what parseBridge, parsePort and parseMacvlan add; of a VXLAN "vxlan0.vni", "vxlan0.port".
 func parseLinks(dumped []byte) (map[string]any, error) {
 	devices, err := parseDevices(dumped)
 	if err != nil {
@@ -225,13 +225,43 @@ func (d *device) addInfo(info []byte) {
 	if d.Kind == "vxlan" {
 		parseVXLAN(d.settings, data)
 	}
+	switch d.Kind {
+	case "bridge":
+		parseBridge(d.settings, data)
+	case "macvlan":
+		parseMacvlan(d.settings, data)
+	}
 	if port == "bridge" {
 		parsePort(d.settings, slave)
 	}
 }
 
+// parseBridge adds what a bridge does besides: the spanning tree protocol, and handing what it
+// passes to iptables, whatever bridge-nf-call-iptables says.
+func parseBridge(values map[string]any, data []byte) {
+	for kind, value := range attributes(data, 0) {
+		switch {
+		case len(value) == 0 || value[0] == 0:
+		case kind == unix.IFLA_BR_STP_STATE:
+			values["stp"] = true
+		case kind == unix.IFLA_BR_NF_CALL_IPTABLES:
+			values["nf_call_iptables"] = true
+		}
+	}
+}
+
+// parseMacvlan adds the mode of a macvlan, where it is not that of a bridge.
+func parseMacvlan(values map[string]any, data []byte) {
+	modes := map[uint32]string{1: "private", 2: "vepa", 8: "passthru", 16: "source"}
+	for kind, value := range attributes(data, 0) {
+		if kind == unix.IFLA_MACVLAN_MODE && modes[number32(value)] != "" {
+			values["mode"] = modes[number32(value)]
+		}
+	}
+}
+
 // parsePort adds what a port of a bridge does not do as usual: its state where it does
-// not forward, and what bridge(8) calls isolated, learning and flood.
+// not forward, and what bridge(8) calls isolated, locked, learning, flood and bcast_flood.
 func parsePort(values map[string]any, data []byte) {
 	states := []string{"disabled", "listening", "learning", "forwarding", "blocking"}
 	for kind, value := range attributes(data, 0) {
@@ -247,6 +277,14 @@ func parsePort(values map[string]any, data []byte) {
 		case unix.IFLA_BRPORT_ISOLATED:
 			if set {
 				values["isolated"] = true
+			}
+		case unix.IFLA_BRPORT_LOCKED:
+			if set {
+				values["locked"] = true
+			}
+		case unix.IFLA_BRPORT_BCAST_FLOOD:
+			if !set {
+				values["bcast_flood"] = false
 			}
 		case unix.IFLA_BRPORT_LEARNING:
 			if !set {

@@ -99,6 +99,10 @@ func parseRoute(body []byte, names map[uint32]string) result.Route {
 			r.Device = names[number32(value)]
 		case unix.RTA_TABLE:
 			r.Table = tableOf(number32(value))
+		case unix.RTA_PREFSRC:
+			r.Source, _ = netip.AddrFromSlice(value)
+		case nextHopObject:
+			r.Object = number32(value)
 		case unix.RTA_PRIORITY:
 			r.Metric = number32(value)
 		case unix.RTA_MULTIPATH:
@@ -116,6 +120,10 @@ func parseRoute(body []byte, names map[uint32]string) result.Route {
 	r.To = netip.PrefixFrom(to, int(body[1]))
 	return r
 }
+
+// nextHopObject is the attribute of a route that names a next hop by its number (RTA_NH_ID of
+// include/uapi/linux/rtnetlink.h).
+const nextHopObject = 30
 
 func unspecified(family byte) netip.Addr {
 	if family == unix.AF_INET6 {
@@ -137,6 +145,8 @@ func addMetrics(r *result.Route, metrics []byte) {
 		switch metric {
 		case unix.RTAX_CC_ALGO:
 			r.CC = word(chosen)
+		case unix.RTAX_ADVMSS:
+			r.AdvMSS = number32(chosen)
 		case unix.RTAX_MTU:
 			r.MTU = number32(chosen)
 		case unix.RTAX_LOCK:

@@ -29,7 +29,7 @@ func TestParseRoutes(t *testing.T) {
 		texts = append(texts, r.String())
 	}
 	want := []string{
-		"default via 10.0.0.2 dev eth0 congctl cubic", "10.0.0.0/16 dev eth0", "10.8.0.0/16 nexthop via 10.0.0.3 dev eth0 nexthop via 10.0.0.4 dev eth0", "10.9.0.0/24 dev eth0",
+		"default via 10.0.0.2 dev eth0 congctl cubic", "10.0.0.0/16 dev eth0 src 10.0.0.1", "10.8.0.0/16 nexthop via 10.0.0.3 dev eth0 nexthop via 10.0.0.4 dev eth0", "10.9.0.0/24 dev eth0 src 10.9.0.1",
 		"blackhole 10.101.0.0/26 proto bird", "10.102.0.0/26 via 10.0.0.2 dev eth0 proto bird congctl cubic",
 	}
 	if !slices.Equal(texts, want) {

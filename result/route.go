@@ -12,6 +12,9 @@ type Address struct {
 	At     string       `json:"at"` // "h1/c1"
 	Device string       `json:"device"`
 	Prefix netip.Prefix `json:"prefix"` // with the host's bits: 10.0.0.1/24
+	// Refused is set where the kernel does not use the address: another on the link had it when it
+	// was added (RFC 4862).
+	Refused bool `json:"refused,omitempty"`
 }
 
 // Route is a route, or what a place remembers of a destination (an exception).
@@ -24,6 +27,9 @@ type Route struct {
 	Table    uint32       `json:"table,omitempty"`    // 0: main
 	Metric   uint32       `json:"metric,omitempty"`   // of equal prefixes the least is used
 	Hops     []NextHop    `json:"hops,omitempty"`     // of several next hops all; Via and Device are the first's
+	Source   netip.Addr   `json:"source"`             // the address that a sender takes by it; invalid: one of the device's
+	Object   uint32       `json:"object,omitempty"`   // the number of its next hop, if that is an object
+	AdvMSS   uint32       `json:"advmss,omitempty"`   // bytes of data that a segment may have, as its user announces; 0: as the MTU allows
 	MTU      uint32       `json:"mtu,omitempty"`      // bytes; 0: the device's
 	Locked   bool         `json:"locked,omitempty"`   // its MTU is not found out
 	Learned  bool         `json:"learned,omitempty"`  // an exception: what the sender was answered, kept for ten minutes
@@ -50,6 +56,9 @@ func (r Route) Way() string { return r.text("") }
 
 func (r Route) text(to string) string {
 	words := []string{r.Kind, to}
+	if r.Object != 0 {
+		words = []string{to, "nhid", strconv.Itoa(int(r.Object))}
+	}
 	pair := func(name, value string) {
 		if value != "" {
 			words = append(words, name, value)
@@ -60,13 +69,15 @@ func (r Route) text(to string) string {
 			pair(name, strconv.Itoa(int(value)))
 		}
 	}
-	if len(r.Hops) == 0 {
+	if len(r.Hops) == 0 && r.Object == 0 {
 		pair("via", textOf(r.Via))
 		pair("dev", r.Device)
 	}
 	number("table", r.Table)
 	pair("proto", r.Protocol)
 	number("metric", r.Metric)
+	pair("src", textOf(r.Source))
+	number("advmss", r.AdvMSS)
 	if r.Locked {
 		number("mtu lock", r.MTU)
 	} else {
@@ -74,6 +85,9 @@ func (r Route) text(to string) string {
 	}
 	pair("congctl", r.CC)
 	for _, hop := range r.Hops {
+		if r.Object != 0 {
+			break
+		}
 		words = append(words, "nexthop")
 		pair("via", textOf(hop.Via))
 		pair("dev", hop.Device)

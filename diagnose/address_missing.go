@@ -1,0 +1,121 @@
+package diagnose
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"tare/catalog"
+	"tare/result"
+)
+
+// addressMissing finds a place that lost the address at which the others on the path look for
+// it: a lease that ran out, a manager of networks that took it, IPv6 that was turned off.
+func addressMissing() Rule {
+	return Rule{
+		ID: "address-missing", Grave: true, Dead: true,
+		Match: atEach(func(e *Evidence, at string) (found []result.Finding) {
+			found = e.refusedAddresses(at)
+			lost, looks := e.lostAddress(at)
+			if !lost.IsValid() {
+				return found
+			}
+			f := result.Finding{
+				Cause:      fmt.Sprintf("%s has no address %s on eth0, where %s looks for it", at, lost.Addr(), looks),
+				Evidence:   []result.Evidence{seen(lost.Addr().String(), "none", at, "ip address"), e.trialFailed()},
+				Confidence: 0.97,
+			}
+			command := fmt.Sprintf("%s addr add %s dev eth0", ipOf(lost.Addr()), lost)
+			if lost.Addr().Is6() {
+				command += " nodad"
+			}
+			for _, scope := range []string{"all", "eth0"} {
+				setting := "ipv6/conf/" + scope + "/disable_ipv6"
+				if lost.Addr().Is6() && e.number(at, sysctls, setting) == 1 {
+					f.Cause += ": IPv6 is turned off there"
+					f.Evidence = append(f.Evidence, seen(setting, 1, at, sysctls))
+					command = "sysctl -w " + sysctlName(setting) + "=0 && " + command
+				}
+			}
+			with := *e
+			with.Addresses = append(with.Addresses[:len(with.Addresses):len(with.Addresses)], result.Address{At: at, Device: "eth0", Prefix: lost})
+			f.Remedy = remedy(at, command+with.lostWith(at, "eth0"))
+			return append(found, f)
+		}),
+	}
+}
+
+// refusedAddresses are the findings of an end's addresses that it has and does not use: another on
+// the link had them.
+func (e *Evidence) refusedAddresses(at string) (found []result.Finding) {
+	for _, a := range e.Addresses {
+		if a.At != at || !a.Refused || at != e.Client && at != e.Server {
+			continue
+		}
+		found = append(found, result.Finding{
+			Cause:      fmt.Sprintf("%s does not use its address %s: another on the link had it when it was added (dadfailed)", at, a.Prefix.Addr()),
+			Evidence:   []result.Evidence{seen(a.Prefix.String(), "dadfailed", at, "ip address"), e.trialFailed()},
+			Remedy:     remedy(at, e.again(at, a.Prefix.Addr())),
+			Fix:        "once no other has it",
+			Confidence: 0.96,
+		})
+	}
+	return found
+}
+
+func (e *Evidence) refused(at string, address netip.Addr) bool {
+	return slices.ContainsFunc(e.Addresses, func(a result.Address) bool { return a.At == at && a.Prefix.Addr() == address && a.Refused })
+}
+
+// again is the command that gives a place an address anew, and asks nobody.
+func (e *Evidence) again(at string, address netip.Addr) string {
+	prefix, device := e.prefixOf(at, address), e.deviceOf(at, address.String())
+	return fmt.Sprintf("ip -6 addr del %s dev %s && ip -6 addr add %s dev %s nodad", prefix, device, prefix, device)
+}
+
+// lostAddress is the address that a place should have, with its length, and who looks for it: the
+// one that is dialled, of a container, or the one that the other host sends by, of a host. Invalid:
+// it has it, or it is not known.
+func (e *Evidence) lostAddress(at string) (lost netip.Prefix, looks string) {
+	dial, err := netip.ParseAddr(e.Dial)
+	ofVersion := func(a result.Address) bool { return a.At != at && a.Prefix.Addr().Is6() == dial.Is6() }
+	if err != nil || !e.up(at, "eth0") || !slices.ContainsFunc(e.Addresses, ofVersion) {
+		return lost, ""
+	}
+	if at == e.Server && at != hostOf(at) && e.dialsEnd() && e.owner(e.Dial) == "" {
+		return e.likeOthers(at, dial), e.Client
+	}
+	other := hostOf(e.Client)
+	if at == other {
+		other = hostOf(e.Server)
+	}
+	if at != hostOf(at) || at == other || e.addressOn(at, "eth0") != "" && e.prefixOn(at, "eth0").Addr().Is6() == dial.Is6() {
+		return lost, ""
+	}
+	end, known := netip.ParseAddr(e.addressOn(e.endOn(at), "eth0"))
+	if w, routed := e.way(other, flow{to: end}); known == nil && routed && w.Via.IsValid() && e.owner(w.Via.String()) == "" && e.prefixOn(other, "eth0").Contains(w.Via) {
+		return netip.PrefixFrom(w.Via, e.prefixOn(other, "eth0").Bits()), other
+	}
+	for _, device := range e.vxlans(other) {
+		for _, to := range e.tunnelEnds(other, device, e.behind(at)) {
+			if address, err := netip.ParseAddr(to); err == nil && e.owner(to) == "" && e.prefixOn(other, "eth0").Contains(address) {
+				return netip.PrefixFrom(address, e.prefixOn(other, "eth0").Bits()), other
+			}
+		}
+	}
+	return lost, ""
+}
+
+// dialsEnd reports whether the address that is dialled is an end's own, not one that its host
+// publishes.
+func (e *Evidence) dialsEnd() bool { return e.Path != catalog.PublishedPort && e.Path != "" }
+
+// likeOthers is an address with the length that its container's host has for the same network.
+func (e *Evidence) likeOthers(at string, address netip.Addr) netip.Prefix {
+	for _, a := range e.Addresses {
+		if a.At == hostOf(at) && a.Device != "lo" && a.Prefix.Contains(address) && a.Prefix.Bits() < address.BitLen() {
+			return netip.PrefixFrom(address, a.Prefix.Bits())
+		}
+	}
+	return netip.PrefixFrom(address, address.BitLen())
+}
