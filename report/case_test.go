@@ -60,6 +60,11 @@ func TestCaseInMarkdown(t *testing.T) {
 	var b bytes.Buffer
 	res := again()
 	res.Started = "2026-11-25T22:26:59Z"
+	for size := range mostFigures + 1 {
+		f := res.Case.Figures[0]
+		f.Metric, f.Size = "latency_one_way", size
+		res.Case.Figures = append(res.Case.Figures, f)
+	}
 	if _, err := writeMarkdown(&b, []*result.Result{res}, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +80,7 @@ func TestCaseInMarkdown(t *testing.T) {
 		"The article recommends: VXLAN. On this machine tare recommends vxlan, because it costs 5.0 %",
 		"- the text says 26 %, its table 2.4 %",
 		"| network | setting | published, Mbit/s | toll, % | here, Mbit/s | toll, % |\n",
+		"cloud: tcp\\_stream, latency\\_one\\_way: 17 figures, on a page: tare report",
 		"\nPublished figures that were not measured here: 1.\n",
 	} {
 		if !strings.Contains(b.String(), line) {
