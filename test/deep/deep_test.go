@@ -102,11 +102,11 @@ func TestDueNamesPartsThatPassed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	due, err := dueOf([]part{done, open}, &out)
+	due, err := dueOf([]part{done, open, part{name: "rare", command: "false"}.whenAsked()}, &out)
 	if err != nil || !slices.Equal(namesOf(due), []string{"open"}) {
 		t.Errorf("due are %v (%v), want open", namesOf(due), err)
 	}
-	if want := "deep: done: passed with these inputs already\n"; out.String() != want {
+	if want := "deep: done: passed with these inputs already\ndeep: rare: due, and not tried here: make deep PARTS=rare\n"; out.String() != want {
 		t.Errorf("printed %q, want %q", out.String(), want)
 	}
 }
