@@ -31,7 +31,7 @@ PROXY := iptables
 # make test vets all packages at once. A package that takes 30 min hangs, on any machine.
 GO_TEST := go test -vet=off -ldflags='-s -w' -timeout 30m
 
-.PHONY: quick test deep vet lint fuzz build dist bench packages parts bpf web kubernetes kubernetes-down kubernetes-test vm
+.PHONY: quick test deep vet lint fuzz build install dist bench packages parts bpf web kubernetes kubernetes-down kubernetes-test vm
 
 # Needs Go only. It leaves out what touches the kernel, measures or needs a package.
 quick: formatted
@@ -118,6 +118,13 @@ web: packages
 # The binary that tests run, once for all of them, is that of a release.
 build:
 	CGO_ENABLED=0 go build -ldflags '-s -w' -o dist/tare ./cmd/tare
+
+# One static binary and its completion. PREFIX=~/.local needs no root.
+PREFIX := /usr/local
+install: build
+	install -D dist/tare $(DESTDIR)$(PREFIX)/bin/tare
+	for shell in bash:bash-completion/completions/tare zsh:zsh/site-functions/_tare fish:fish/vendor_completions.d/tare.fish; do \
+		to=$(DESTDIR)$(PREFIX)/share/$${shell#*:}; mkdir -p "$${to%/*}"; dist/tare completion "$${shell%%:*}" > "$$to"; done
 
 # For machines that ssh or Docker reaches: beside each other, tare sends what fits.
 dist:
