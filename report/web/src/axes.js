@@ -9,11 +9,11 @@ export const legend = (page, names) => ({
   textStyle: { color: page.text }, pageTextStyle: { color: page.text }, pageIconColor: page.text, inactiveColor: page.line,
 });
 
-// zoom is by the slider below, by dragging, and by the wheel with Ctrl, so that the
+// zoom is by the slider that is below while the pointer is there, by dragging, and by the wheel with Ctrl, so that the
 // wheel alone scrolls the page. What is beyond an end is clipped, not left out.
 export const zoom = (page) => [
   { type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl" },
-  { type: "slider", show: !page.paper, xAxisIndex: 0, filterMode: "none", height: 14, bottom: 4, borderColor: page.line, showDetail: false, showDataShadow: false, brushSelect: false, textStyle: { color: page.text } },
+  { type: "slider", show: page.pointed && !page.paper, xAxisIndex: 0, filterMode: "none", height: 14, bottom: 4, borderColor: page.line, showDetail: false, showDataShadow: false, brushSelect: false, textStyle: { color: page.text } },
 ];
 
 // valueAxis is an axis of numbers; label writes one of them. A lower end that was chosen is seldom

@@ -13,7 +13,7 @@ export function bars(t, { title, first, names, unit, rows, apart, log, ends, cou
   const scale = { log };
   const thick = apart ? 8 : 14;
   const drawing = chart(summary(title, names, rows, name, size), 96 + (apart ? 14 + thick * names.length : 24) * rows.length, (page) => ({
-    grid: { left: 8, right: 20, top: 34, bottom: 56, containLabel: true },
+    grid: { left: 8, right: 20, top: 34, bottom: page.paper ? 36 : 56, containLabel: true },
     legend: legend(page, names), dataZoom: zoom(page),
     tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, formatter: (of) => tip(of, rows, names, name, size) },
     xAxis: valueAxis(page, name, { log: scale.log, ...(scale.log ? { min: least(rows, names, size) } : ends) }), yAxis: namesAxis(page, rows.map((r) => r.label)),

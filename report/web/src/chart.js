@@ -26,14 +26,14 @@ const alive = new Set();
 // chart draws an option once it comes into view, and again when the page's colours or
 // width change. option receives the colours of the page.
 export function chart(label, height, option) {
-  const box = el("div", { class: "chart", role: "img", "aria-label": label, style: `height:${height}px` });
-  const one = { box, drawn: undefined, draw: undefined };
+  const box = el("div", { class: "chart", role: "img", "aria-label": label, style: `--height:${height}px` });
+  const one = { box, drawn: undefined, draw: undefined, pointed: false };
   one.draw = () => {
     const style = getComputedStyle(root);
     const text = style.getPropertyValue("--text").trim();
     const line = style.getPropertyValue("--line").trim();
     one.drawn ??= echarts.init(box, null, { renderer: "svg" });
-    const { tooltip, ...rest } = option({ text, line, narrow: box.clientWidth < 520, paper: root.classList.contains("printing") });
+    const { tooltip, ...rest } = option({ text, line, narrow: box.clientWidth < 520, pointed: one.pointed, paper: root.classList.contains("printing") });
     one.drawn.setOption({
       animation: false, backgroundColor: "transparent", textStyle: { color: text, fontFamily: getComputedStyle(box).fontFamily }, color: [...palette, ...tints],
       tooltip: { confine: true, backgroundColor: style.getPropertyValue("--card").trim(), borderColor: line, textStyle: { color: text }, ...tooltip },
@@ -42,6 +42,12 @@ export function chart(label, height, option) {
   };
   alive.add(one);
   watch.observe(box);
+  const point = (pointed) => {
+    one.pointed = pointed;
+    one.drawn?.setOption({ dataZoom: [{}, { show: pointed }] });
+  };
+  box.addEventListener("pointerenter", () => point(true));
+  box.addEventListener("pointerleave", () => point(false));
   box.zoomOut = () => one.drawn?.dispatchAction({ type: "dataZoom", start: 0, end: 100 });
   box.redraw = () => one.drawn && one.draw();
   return box;

@@ -33,7 +33,7 @@ function waterfall(t, row, all, longest) {
   const title = `${row.label}: ${t("hops_title")}`;
   const ways = [...new Set(all.map((h) => h.direction))];
   const drawing = chart(`${title}: ${all.map((h) => `${h.label} ${figure(h.long / size)} ${unit}`).join(", ")}`, 92 + 18 * all.length, (page) => ({
-    grid: { left: 8, right: 20, top: 34, bottom: 56, containLabel: true },
+    grid: { left: 8, right: 20, top: 34, bottom: page.paper ? 36 : 56, containLabel: true },
     legend: legend(page, ways), dataZoom: zoom(page),
     tooltip: rowTip((hop) => tip(hop, unit, size)),
     xAxis: valueAxis(page, unit, { min: 0, max: longest / size }),

@@ -15,7 +15,7 @@ export function ladder(t, view, group) {
   const kinds = [["adds", "#d55e00"], ["gives_back", "#009e73"], ["unclear", "#7a7a7a"]].filter(([kind]) => rungs.some((r) => r.step && kindOf(r.step) === kind));
   const room = 20 + Math.ceil(6.8 * Math.max(...rungs.map((r) => added(group, r).length))); // px, for the longest label
   const drawing = chart(`${title}: ${words}`, 110 + 24 * rungs.length, (page) => ({
-    grid: { left: 8, right: page.narrow ? 20 : room, top: 34, bottom: 56, containLabel: true },
+    grid: { left: 8, right: page.narrow ? 20 : room, top: 34, bottom: page.paper ? 36 : 56, containLabel: true },
     legend: legend(page, kinds.map(([kind, colour]) => (kind === "unclear" ? { name: t(kind), itemStyle: dashedItem(colour) } : t(kind)))), dataZoom: zoom(page),
     tooltip: rowTip((rung) => tip(t, group, rung)),
     xAxis: valueAxis(page, `${group.metric}, ${unit}`, { scale: true }),
@@ -31,7 +31,9 @@ export function ladder(t, view, group) {
       errorBars(rungs.map((r, at) => ({ at, low: r.step?.to_low / size, high: r.step?.to_high / size })).filter((r) => Number.isFinite(r.low)), page.text),
     ],
   }));
-  return figureWithTable(t, title, drawing, columns(t, group, rungs, unit, size), rungs);
+  const drawn = figureWithTable(t, title, drawing, columns(t, group, rungs, unit, size), rungs);
+  drawn.classList.add("half");
+  return drawn;
 }
 
 // kindOf classifies a step by its interval.

@@ -28,8 +28,9 @@ import { other, preferred, wordsOf } from "./words.js";
 
 // The charts of a group, in this order: each takes (t, view, group) and returns what it
 // draws, or undefined if the group has no data for it. The wide ones need the page's
-// whole width.
+// whole width; paper leaves the details out.
 const wide = [tolls, fidelities, alikes, ladder];
+const details = [within, blocks];
 const charts = [
   nics,
   links,
@@ -39,8 +40,6 @@ const charts = [
   sizeTrips,
   load,
   cpu,
-  within,
-  blocks,
   hops,
   hopTolls,
   layers,
@@ -137,7 +136,7 @@ function group(t, view, g) {
     el("h3", {}, `${g.path}: ${g.title}`), el("p", { class: "quiet" }, `${g.setting}; ${g.metric}, ${t(g.better === "lower" ? "lower" : "higher")}`),
     wide.map((draw) => draw(t, view, g)),
     failed.map((r) => el("p", { class: "strong" }, `${r.label}: ${t(r.status)}: ${r.reason ?? ""}`)),
-    el("div", { class: "charts" }, charts.map((draw) => draw(t, view, g))));
+    el("div", { class: "charts" }, charts.map((draw) => draw(t, view, g)), details.map((draw) => draw(t, view, g)).filter(Boolean).map((figure) => el("div", { class: "screen" }, figure))));
 }
 
 page();

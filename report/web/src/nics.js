@@ -13,7 +13,7 @@ export function nics(t, view, group) {
   const models = [...new Set(dots.map((d) => d.at))];
   const title = t("nics_title");
   const drawing = chart(`${title}: ${dots.map((d) => `${d.label} ${d.at} ${percent(d.toll.value, true)} %`).join("; ")}`, 96 + 30 * spans.length, (page) => ({
-    grid: { left: 8, right: 20, top: 34, bottom: 56, containLabel: true },
+    grid: { left: 8, right: 20, top: 34, bottom: page.paper ? 36 : 56, containLabel: true },
     legend: legend(page, models), dataZoom: zoom(page),
     tooltip: rowTip((dot) => tip(t, dot)),
     xAxis: valueAxis(page, t("toll_percent"), tollAxis(group)), yAxis: namesAxis(page, spans.map((s) => s.label)),

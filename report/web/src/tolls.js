@@ -56,7 +56,7 @@ function option(t, group, rows, sets, page) {
   const margin = 100 * group.margin;
   const kinds = Object.keys(verdicts).filter((kind) => rows.some((r) => kindOf(r) === kind));
   return {
-    grid: { left: 8, right: (page.narrow ? 30 : 240) + step * Math.max(brackets.length - 1, 0), top: 34, bottom: 56, containLabel: true },
+    grid: { left: 8, right: (page.narrow ? 30 : 240) + step * Math.max(brackets.length - 1, 0), top: 34, bottom: page.paper ? 36 : 56, containLabel: true },
     legend: legend(page, kinds.map((kind) => (kind === "inconclusive" ? { name: t(kind), itemStyle: dashedItem(verdicts[kind]) } : t(kind)))), dataZoom: zoom(page),
     tooltip: rowTip((row) => tip(t, row)),
     xAxis: valueAxis(page, t("toll_percent"), tollAxis(group)),

@@ -271,6 +271,50 @@ test("a page opens in the language that it was written in, until its reader swit
   }
 });
 
+test("a narrow page has the answer path by path, with what a wide one has in a matrix", async () => {
+  const wide = await shared("quick");
+  const inMatrix = await wide.locator(".matrix").evaluate((table) => {
+    const paths = [...table.querySelectorAll("thead th")].map((th) => th.firstChild.textContent);
+    return [...table.querySelectorAll("tbody tr")].flatMap((tr) => [...tr.querySelectorAll("td")].map((td, n) => [paths[n], tr.firstChild.textContent, td.textContent.trim()])).filter(([, , text]) => text).sort();
+  });
+  const { page, close } = await open("quick", { width: 400 });
+  assert.equal(await page.locator(".matrix").isVisible(), false);
+  const folded = await page.locator(".folded table").evaluateAll((all) => all.flatMap((table) => {
+    const path = table.querySelector("thead th").firstChild.textContent;
+    return [...table.querySelectorAll("tbody tr")].map((tr) => [path, tr.firstChild.textContent, tr.lastChild.textContent.trim()]);
+  }).sort());
+  assert.deepEqual(folded, inMatrix);
+  assert.ok(inMatrix.length > 10 && await page.locator(".folded").isVisible());
+  await close();
+});
+
+test("a quick run is eight pages of A4 at most, and nothing on them is cut off", async () => {
+  const { page, close } = await open("quick");
+  const pdf = await page.pdf({ preferCSSPageSize: true });
+  const pages = pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g).length;
+  assert.ok(pages <= 8, `${pages} pages`);
+  await page.emulateMedia({ media: "print" });
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  const cut = await page.evaluate(() => [...document.querySelectorAll("main, main *")].filter((e) => getComputedStyle(e).overflowX === "auto" && e.scrollWidth > e.clientWidth + 1).map((e) => e.className || e.tagName));
+  assert.deepEqual(cut, []);
+  await close();
+});
+
+test("a chart has its zoom bar while the pointer is there", async () => {
+  const { page, close } = await open("sweep");
+  const chart = page.locator("article .chart").first();
+  await chart.scrollIntoViewIfNeeded();
+  const marks = () => chart.locator("path, rect").count();
+  await untilTrue(page, "it is drawn", async () => await marks() > 3);
+  await page.mouse.move(1, 1);
+  const before = await marks();
+  await chart.hover();
+  await untilTrue(page, "the bar is there", async () => await marks() > before);
+  await page.mouse.move(1, 1);
+  await untilTrue(page, "the bar is gone", async () => await marks() <= before);
+  await close();
+});
+
 test("a long page is small, and is printed whole", async () => {
   assert.ok(readFileSync(`${folder}/thousand.html`).length < 5e6);
   const { page, close } = await open("thousand");
