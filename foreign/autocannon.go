@@ -209,6 +209,14 @@ func (run *cannonRun) amount() float64 {
 	return 0
 }
 
+// codes is how many answers had a code, where the text says it; of the requests it has thousands, rounded.
+func (run *cannonRun) codes() float64 {
+	if m := run.seen["bad"]; m != nil {
+		return count(m[1]) + count(m[2])
+	}
+	return 0
+}
+
 // metrics notes the tables. autocannon's units of bytes are decimal.
 func (run *cannonRun) metrics(b *builder) {
 	get := func(row, column string) (float64, bool) {
@@ -225,7 +233,7 @@ func (run *cannonRun) metrics(b *builder) {
 	if v, ok := get("Req/Sec", "Avg"); ok {
 		b.metric("rate", v)
 	} else if m := run.seen["total"]; m != nil && count(m[3]) > 0 {
-		b.metric("rate", count(m[1])*kilo(m[2])/count(m[3]), "the table is missing: requests over the time they took")
+		b.metric("rate", cmp.Or(run.codes(), count(m[1])*kilo(m[2]))/count(m[3]), "the table is missing: requests over the time they took")
 	}
 	if v, ok := get("Bytes/Sec", "Avg"); ok {
 		b.metric("throughput", 8*v, "with the headers of HTTP")

@@ -18,7 +18,7 @@ type command struct {
 // programs are the commands of the tools whose flags are read.
 const programs = "iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress|netperf|h2load"
 
-var typed = expressionOf(`(?:^|[\s$#>%/\\_*])((?:` + programs + `)(?:\.exe)?)\s+(\S.*)$`)
+var typed = expressionOf(`(?:^|[\s$#>%/\\_*])((?:` + programs + `)(?:\.exe|\.js)?)\s+(\S.*)$`)
 
 // verbs are the words, in addition to flags, that show that a tool's name is followed
 // by its arguments and not by prose.
@@ -33,7 +33,7 @@ func commandIn(line string) (command, bool) {
 	if m == nil {
 		return command{}, false
 	}
-	c := command{tool: path.Base(strings.TrimSuffix(m[1], ".exe"))}
+	c := command{tool: path.Base(strings.TrimSuffix(strings.TrimSuffix(m[1], ".exe"), ".js"))}
 	likely := false
 	for _, word := range strings.Fields(m[2]) {
 		if slices.Contains([]string{"|", ">", "&", ";", "&&", "2>&1", ">>"}, word) {

@@ -20,17 +20,17 @@ var nothing = expressionOf(`([:\[,]\s*)-?(?:nan|inf(?:inity)?|NaN|Infinity)(\s*(
 const mostFutile = 20
 
 // at finds the object that begins in a line, or the lines of a stream of
-// objects. after is the line that follows it. A document whose end is missing is
-// closed where it last was whole: cut.
-func (d *documents) at(lines []string, at int) (doc []byte, after int, cut bool) {
+// objects. after is the line that follows it, rest what its last line has behind it, where that begins another.
+// A document whose end is missing is closed where it last was whole: cut.
+func (d *documents) at(lines []string, at int) (doc []byte, after int, rest string, cut bool) {
 	start := bare(lines[at])
 	if d.futile >= mostFutile || !object.MatchString(start) {
-		return nil, at, false
+		return nil, at, "", false
 	}
 	if at >= d.past { // else it is of a stream that nobody took
 		if doc, after := streamAt(lines, at); doc != nil {
 			d.past = after
-			return doc, after, false
+			return doc, after, "", false
 		}
 	}
 	text := []byte(start)
@@ -45,16 +45,19 @@ func (d *documents) at(lines []string, at int) (doc []byte, after int, cut bool)
 		}
 		if end, whole := depth.feed(text); whole {
 			if doc = valid(text[:end]); doc != nil {
-				return doc, n + 1, false
+				if rest = bare(string(text[end:])); object.MatchString(rest) {
+					return doc, n, rest, false
+				}
+				return doc, n + 1, "", false
 			}
-			return nil, at, false
+			return nil, at, "", false
 		}
 	}
 	d.futile++
 	if closed := valid(depth.close(text)); closed != nil {
-		return closed, n, true
+		return closed, n, "", true
 	}
-	return nil, at, false
+	return nil, at, "", false
 }
 
 // valid is a text that is JSON, or would be but for numbers that are none, which are null

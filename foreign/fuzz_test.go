@@ -77,7 +77,7 @@ func ofText(parse func([]string) []result.Cell) func(string) []result.Cell {
 func ofDocuments(parse func([]byte, bool) ([]result.Cell, bool)) func(string) []result.Cell {
 	return func(text string) []result.Cell {
 		cells, _ := parse([]byte(text), false)
-		if doc, _, cut := new(documents).at(strings.Split(text, "\n"), 0); doc != nil {
+		if doc, _, _, cut := new(documents).at(strings.Split(text, "\n"), 0); doc != nil {
 			more, _ := parse(doc, cut)
 			cells = append(cells, more...)
 		}

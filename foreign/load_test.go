@@ -166,3 +166,76 @@ func TestOutputThatIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// Runs whose heads are lost are several all the same: each part of sysbench's report is printed once (sysbench 286,
+// of 1.0.9, and 1.1), and so is each of wrk2's.
+func TestRunsWithoutTheirHeads(t *testing.T) {
+	general := func(events, avg string) string {
+		return "General statistics:\n    total time:                          10.0s\n    total number of events:              " + events +
+			"\n\nLatency (ms):\n         avg:                                  " + avg + "\n\n"
+	}
+	newer := func(events, avg string) string {
+		return "CPU speed:\n    events per second:  " + events + "\n\nThroughput:\n    events/s (eps):  " + events +
+			"\n    time elapsed:  1.0s\n    total number of events:  " + events + "\n\nLatency (ms):\n         avg:  " + avg + "\n\n"
+	}
+	wrk2 := func(rate, mean string) string {
+		return "  Thread calibration: mean lat.: 9.1ms, rate sampling interval: 21ms\n    Latency     " + mean + "ms    0.50ms  92.00ms   89.03%\n  " +
+			rate + " requests in 1.00s, 1.00MB read\nRequests/sec:   " + rate + ".00\nTransfer/sec:     1.00MB\n"
+	}
+	for name, log := range map[string]string{
+		"sysbench 1.0": "1. ten threads\n" + general("1000", "4.00") + "2. more threads\n" + general("2000", "5.00"),
+		"sysbench 1.1": newer("100", "4.00") + newer("200", "5.00"),
+		"wrk2":         wrk2("100", "4.00") + wrk2("200", "5.00"),
+	} {
+		cells, err := Read(name, []byte(log))
+		if err != nil || len(cells) != 2 {
+			t.Errorf("%s: %v, %s", name, err, brief(cells))
+			continue
+		}
+		if name == "sysbench 1.0" && !strings.Contains(describe(cells), "does not say what was tested") {
+			t.Error(describe(cells))
+		}
+		first, second := cells[0].Samples[0].Metrics, cells[1].Samples[0].Metrics
+		labtest.Equal(t, name, [3]float64{first["latency_mean"], second["latency_mean"], second["rate"] / first["rate"]}, [3]float64{0.004, 0.005, 2})
+	}
+}
+
+// Each document of a line is read: jq and scripts write lists of them so.
+func TestDocumentsInOneLine(t *testing.T) {
+	report := strings.ReplaceAll(string(read(t, "testdata/vegeta/http.json")), "\n", "")
+	other := strings.Replace(report, `"mean":`, `"mean":1`, 1)
+	for name, line := range map[string]string{"a list": "[" + report + "," + other + "]", "side by side": report + " " + other} {
+		cells, err := Read("log.json", []byte(line))
+		if err != nil || len(cells) != 2 {
+			t.Errorf("%s: %v, %d", name, err, len(cells))
+		}
+	}
+}
+
+// A time that is no run's gives no rate (wrk 327, of a machine whose clock was set back).
+func TestTimeThatNoRunTakes(t *testing.T) {
+	cells, err := Read("log.txt", []byte(`Running 1m test @ http://10.0.0.2/
+  8 threads and 128 connections
+    Latency   210.00ms  289.00ms   3.79s    84.62%
+  35951 requests in 307445734491.24m, 5.51MB read
+Requests/sec:      0.00
+Transfer/sec:       0.00B`))
+	if err != nil || len(cells) != 1 {
+		t.Fatal(err)
+	}
+	_, rated := cells[0].Samples[0].Metrics["rate"]
+	labtest.Equal(t, "a rate", rated, false)
+	labtest.Equal(t, "duration", cells[0].Params.Number("duration"), 60)
+}
+
+// vegeta's rate is over its attack and the wait for the last answers: it does not contradict their count
+// (vegeta 12.12 against a server of which one answer in ten took 1.5 s).
+func TestWaitOfVegeta(t *testing.T) {
+	cells, err := Read("v.json", []byte(`{"latencies":{"total":3400000000,"mean":170000000,"50th":21000000,"max":1500000000,"min":20000000},
+"bytes_in":{"total":80,"mean":4},"duration":1000000000,"wait":1500000000,"requests":20,"rate":20,"throughput":8,"success":1,"status_codes":{"200":20},"errors":[]}`))
+	if err != nil || len(cells) != 1 {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "duration", cells[0].Params.Number("duration"), 2.5)
+	labtest.Equal(t, "requests in it", cells[0].Samples[0].Metrics["rate"]*2.5, 20)
+}

@@ -36,8 +36,11 @@ func (s *splitter) split(lines []string) {
 	s.owner, s.first, s.free, s.aside = nil, len(s.parts), 0, false
 	var docs documents
 	for n := 0; n < len(lines); {
-		if doc, after, cut := docs.at(lines, n); doc != nil {
+		if doc, after, rest, cut := docs.at(lines, n); doc != nil {
 			if p, ok := ofDocument(s.all, doc, cut); ok {
+				if rest != "" {
+					lines[after] = rest
+				}
 				s.parts = append(s.parts, p)
 				s.owner, s.first, n, s.free, s.aside = nil, len(s.parts), after, after, false
 				continue

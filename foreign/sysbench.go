@@ -12,7 +12,7 @@ var (
 	sysbenchBanner = expressionOf(`^\s*sysbench\s*(\d+\.\d[\w.-]*)`)
 	sysbenchNumber = expressionOf(`Number\s*of\s*threads:\s*(\d+)`)
 	sysbenchTarget = expressionOf(`Target\s*transaction\s*rate:\s*([\d.]+)/sec`)
-	sysbenchStep   = expressionOf(`^\s*\[\s*([\d.]+)s\s*\]\s*(?:thds|threads):\s*(\d+),?\s*tps:\s*([\d.]+)(?:,?\s*qps:\s*([\d.]+))?(?:.*lat\s*\(ms,\s*([\d.]+)%\):\s*([\d.]+))?`)
+	sysbenchStep   = expressionOf(`^\s*\[\s*([\d.]+)s\s*\]\s*(?:thds|threads):\s*(\d+),?\s*(?:tps|eps):\s*([\d.]+)(?:,?\s*qps:\s*([\d.]+))?(?:.*lat\s*\(ms,\s*([\d.]+)%\):\s*([\d.]+))?`)
 	sysbenchEvents = expressionOf(`events\s*per\s*second:\s*([\d.]+)|events/s\s*\(eps\):\s*([\d.]+)`)
 	sysbenchCount  = expressionOf(`^\s*(transactions|queries|read/write\s*requests|ignored\s*errors|deadlocks|reconnects):\s*(\d+)\s*\(([\d.]+)\s*per\s*sec\.?\)`)
 	sysbenchTime   = expressionOf(`^\s*(?:total\s*time|time\s*elapsed):\s*([\d.]+)s`)
@@ -21,6 +21,7 @@ var (
 	sysbenchFatal  = expressionOf(`^\s*FATAL:\s*(.+)$`)
 	sysbenchWords  = expressionOf(`SQL\s*statistics:|OLTP test statistics:|General\s*statistics:|Threads\s*fairness:|queries\s*performed:|Threads\s*started!|Latency histogram`)
 	sysbenchOther  = expressionOf(`^\s*(?:File operations:|Extra file open flags|Running memory speed test|Total operations:|Operations performed:|Doing (?:thread subsystem|mutex performance|memory operations))`)
+	sysbenchParts  = expressionOf(`^\s*(?:SQL\s*statistics|OLTP test statistics|General\s*statistics|Test execution summary|CPU speed|Throughput|Threads\s*started)\b`)
 	sysbenchSQL    = expressionOf(`SQL\s*statistics|OLTP test statistics|queries\s*performed`)
 )
 
@@ -30,6 +31,9 @@ func hintsSysbench() []string {
 
 func claimsSysbench(ahead []string) claim {
 	if matchesAny(ahead[0], sysbenchBanner, sysbenchNumber, sysbenchStep, sysbenchCount, sysbenchWords, sysbenchOther) {
+		return certain
+	}
+	if strings.TrimSpace(ahead[0]) == "CPU speed:" && soon(ahead, sysbenchEvents) {
 		return certain
 	}
 	return maybe(matchesAny(ahead[0], sysbenchEvents, sysbenchTime, sysbenchTotal, sysbenchValue, sysbenchFatal, sysbenchBucket))
@@ -58,7 +62,7 @@ func readSysbench(lines []string) []result.Cell {
 }
 
 func (run *sysbenchRun) isOver(line string) bool {
-	return sysbenchBanner.MatchString(line) || sysbenchSQL.MatchString(line) && run.took > 0
+	return sysbenchBanner.MatchString(line) || run.took > 0 && sysbenchParts.MatchString(line)
 }
 
 func (run *sysbenchRun) figures() bool {
@@ -145,6 +149,9 @@ func (run *sysbenchRun) cells() []result.Cell {
 	run.rates(b)
 	run.latency(b)
 	b.fail(run.failure)
+	if workload == "" && run.failure == "" {
+		b.warn("the text does not say what was tested: sysbench prints the same of SQL, threads and locks")
+	}
 	return []result.Cell{b.done()}
 }
 

@@ -28,7 +28,8 @@ func readVegetaJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 		return nil, false
 	}
 	b := newLoad("vegeta", "http", cut)
-	b.known("duration", seconds(d.Duration, time.Nanosecond))
+	took := seconds(d.Duration+d.Wait, time.Nanosecond)
+	b.known("duration", took)
 	if !b.answered(d.Requests, d.Requests*(1-*d.Success), strings.Join(d.Errors[:min(len(d.Errors), 1)], "")) {
 		return []result.Cell{b.done()}, true
 	}
@@ -36,7 +37,7 @@ func readVegetaJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	b.counter("sent", d.Requests)
 	b.above0("rate", d.Throughput)
 	b.above0("offered_rate", d.Rate)
-	if took := seconds(d.Duration+d.Wait, time.Nanosecond); took > 0 {
+	if took > 0 {
 		b.above0("throughput", 8*d.BytesIn.Total/took, "bodies alone")
 	}
 	for name, v := range d.Latencies {

@@ -41,6 +41,9 @@ func claimsWrk(ahead []string) claim {
 	return maybe(matchesAny(line, wrkRunning, wrkLatency, wrkTotal, wrkSpread, wrkRank, wrkRate, wrkBytes, wrk2Words))
 }
 
+// longestRun is what no run takes, in s: a clock that was set back leaves 585 thousand years (wrk 4.1).
+const longestRun = 1e9
+
 // wrkRun is one run as far as its lines were read.
 type wrkRun struct {
 	command  command
@@ -59,7 +62,7 @@ func readWrk(lines []string) []result.Cell {
 
 func (run *wrkRun) isOver(line string) bool {
 	_, finished := run.seen["bytes"]
-	return wrkRunning.MatchString(line) || finished && wrkThreads.MatchString(line) || wrkRefused.MatchString(line)
+	return wrkRunning.MatchString(line) || finished && matchesAny(line, wrkThreads, wrkOnly, wrkLatency, wrkTotal) || wrkRefused.MatchString(line)
 }
 
 func (run *wrkRun) read(line string) {
@@ -103,18 +106,9 @@ func (run *wrkRun) cells() []result.Cell {
 		b.param("connections", int(count(m[2])))
 	}
 	b.param("rate", run.command.rate("-R", "--rate"))
-	took := 0.0
-	if m := run.seen["total"]; m != nil {
-		if v, ok := parseSpan(m[2] + m[3]); ok {
-			took = v
-			b.param("duration", v)
-		}
-	}
-	if m := run.seen["running"]; m != nil {
-		if v, ok := parseSpan(m[1]); ok {
-			b.param("duration", v)
-		}
-	}
+	took := run.spanOf("total", 2, 3)
+	b.known("duration", took)
+	b.known("duration", run.spanOf("running", 1))
 	run.rates(b, took)
 	run.latencies(b)
 	run.errors(b)
@@ -129,21 +123,40 @@ func (run *wrkRun) tool() string {
 	return "wrk"
 }
 
+// spanOf is a time that groups of a line have; 0: none that can be.
+func (run *wrkRun) spanOf(name string, groups ...int) float64 {
+	text := ""
+	for _, n := range groups {
+		if m := run.seen[name]; m != nil {
+			text += m[n]
+		}
+	}
+	if v, _ := parseSpan(text); v < longestRun {
+		return v
+	}
+	return 0
+}
+
 // rates notes requests and bytes per second. wrk's units of bytes are binary.
 func (run *wrkRun) rates(b *builder, took float64) {
-	total := run.seen["total"]
-	if m := run.seen["rate"]; m != nil {
-		b.metric("rate", count(m[1]), run.early(took)...)
-	} else if total != nil && took > 0 {
-		b.metric("rate", count(total[1])/took, "the rate's line is missing: requests over the time they took")
-	}
-	if m := run.seen["bytes"]; m != nil {
-		b.metric("throughput", 8*count(m[1])*kibi(m[2]), "with the headers of HTTP")
-	} else if total != nil && took > 0 {
-		b.metric("throughput", 8*count(total[4])*kibi(total[5])/took, "with the headers of HTTP")
-	}
+	const headers = "with the headers of HTTP"
+	total, rate, bytes := run.seen["total"], run.seen["rate"], run.seen["bytes"]
 	if total != nil {
 		b.counter("requests", count(total[1]))
+		if took == 0 && count(total[1]) > 0 {
+			b.warn("its requests took a time that cannot be, " + total[2] + total[3] + ": it has no rate")
+			return
+		}
+	}
+	if rate != nil {
+		b.metric("rate", count(rate[1]), run.early(took)...)
+	} else if took > 0 {
+		b.metric("rate", count(total[1])/took, "the rate's line is missing: requests over the time they took")
+	}
+	if bytes != nil {
+		b.metric("throughput", 8*count(bytes[1])*kibi(bytes[2]), headers)
+	} else if took > 0 {
+		b.metric("throughput", 8*count(total[4])*kibi(total[5])/took, headers)
 	}
 	if len(b.cell.Metrics) == 0 && run.seen["refused"] == nil {
 		b.warn("no summary: the text breaks off before it")
@@ -153,10 +166,8 @@ func (run *wrkRun) rates(b *builder, took float64) {
 // early is what belongs to a rate of a much shorter time than the run was to last. With many threads
 // wrk2 loses its count of time: 5 s become 1.25 ms, and 167 thousand requests a second 664 million.
 func (run *wrkRun) early(took float64) []string {
-	if m := run.seen["running"]; m != nil {
-		if v, ok := parseSpan(m[1]); ok && took > 0 && took < v/2 {
-			return []string{fmt.Sprintf("of the %.3g s that its requests took, it says, and it was to run for %.3g s: it was stopped, or this is no rate", took, v)}
-		}
+	if v := run.spanOf("running", 1); took > 0 && took < v/2 {
+		return []string{fmt.Sprintf("of the %.3g s that its requests took, it says, and it was to run for %.3g s: it was stopped, or this is no rate", took, v)}
 	}
 	return nil
 }
