@@ -2,7 +2,7 @@
 // cell of a result.
 //
 //   - foreign.go: Read, and the list of the tools
-//   - paste.go, numbering.go: take off what a paste adds to a log
+//   - paste.go, numbering.go, wrapped.go: take off what a paste adds to a log
 //   - services.go: the lines of each service that printed into one log
 //   - split.go, document.go, command.go: whose line, document or command it is
 //   - not_read.go: lines in the midst of a run that its tool does not print
@@ -45,6 +45,7 @@ type claim int
 const (
 	none    claim = iota
 	shared        // other tools print it too: it continues a run, and begins none
+	ending        // as shared, but it may be all that was pasted of a run of a tool that is read
 	weak          // it may be another's of these tools
 	certain       // it can be no other tool's
 )
@@ -94,6 +95,9 @@ func Read(name string, data []byte) ([]result.Cell, error) {
 		if cells == nil {
 			cells = p.parser.text(p.lines)
 			p.sayNotRead(cells)
+			if len(runs) > 0 && endsRun(runs[len(runs)-1], p.parser.tool, cells) {
+				continue
+			}
 		}
 		for _, c := range cells {
 			runs = append(runs, found{c, p.cells != nil, p.begun})

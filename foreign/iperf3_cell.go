@@ -114,11 +114,13 @@ func (run *iperf3Run) sideIs() string {
 	return ""
 }
 
-// protocol is "tcp" or "udp", and "" for a run that broke off before it named it.
+// protocol is "tcp", "udp" or "sctp", and "" for a run that broke off before it named it.
 func (run *iperf3Run) protocol() string {
 	switch {
 	case run.isUDP():
 		return "udp"
+	case run.sctp:
+		return "sctp"
 	case run.named || len(run.intervals)+len(run.totals) > 0 || len(run.command.args) > 0:
 		return "tcp"
 	}
@@ -233,14 +235,18 @@ func (run *iperf3Run) throughput(f flow) (bits float64, warnings []string, ok bo
 		if len(sender) > 0 {
 			warnings = append(warnings, notes(receiver[0].carried.exceeds(sender[0].carried))...)
 		}
-		if f.local == "RX" && len(parts) > 0 && apart(receiver[0].bits, receiver[0].end, mean(parts), parts[len(parts)-1].end-parts[0].start) {
-			warnings = append(warnings, fmt.Sprintf(intervalsDiffer, mean(parts)))
+		if f.local == "RX" {
+			warnings = append(warnings, notes(contradicts(receiver[0], parts))...)
 		}
 		return receiver[0].bits, warnings, true
 	case len(sender) > 0:
-		return sender[0].bits, notes(sendersFigure, sender[0].carried.differs()), true
+		warnings = notes(sendersFigure, sender[0].carried.differs())
+		if f.local == "TX" {
+			warnings = append(warnings, notes(contradicts(sender[0], parts))...)
+		}
+		return sender[0].bits, warnings, true
 	case len(open) > 0 && (open[0].bits > 0 || len(parts) == 0 || mean(parts) == 0):
-		warnings = notes(open[0].carried.differs())
+		warnings = notes(open[0].carried.differs(), contradicts(open[0], parts))
 		if f.local != "RX" {
 			warnings = append(warnings, sendersFigure)
 		}
@@ -253,6 +259,14 @@ func (run *iperf3Run) throughput(f flow) (bits float64, warnings []string, ok bo
 		text += "; " + sendersFigure
 	}
 	return mean(parts), notes(text), true
+}
+
+// contradicts is a warning where the intervals of an end make another rate than its summary.
+func contradicts(total row, parts []row) string {
+	if len(parts) == 0 || !apart(total.bits, total.end, mean(parts), parts[len(parts)-1].end-parts[0].start) {
+		return ""
+	}
+	return fmt.Sprintf(intervalsDiffer, mean(parts))
 }
 
 // apart reports whether a rate over some time is another than what the intervals in it make. The

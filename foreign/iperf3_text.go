@@ -10,7 +10,7 @@ import (
 
 var (
 	// iperf3Words occur only in the texts of iperf3.
-	iperf3Words = expressionOf(`Connecting\s*to\s*host|Accepted\s*connection\s*from|Server\s*listening\s*on\s*\d+|iperf\s*Done|^iperf3: |^iperf\s*3\.\d|` +
+	iperf3Words = expressionOf(`Connecting\s*to\s*host|Accepted\s*connection\s*from|Server\s*listening\s*on\s*\d+|iperf\s*Done|^iperf3: |^iperf(?:3\.exe version)?\s*3\.\d|` +
 		`local \S+ port \d+ connected to|Reverse\s*mode|\[\s*ID\]\s*(?:\[Role\])?\s*Interval\s*Transfer\s*Bitrate|Starting\s*Test: protocol|(?:snd|rcv)_tcp_congestion|` +
 		`Setting UDP block|TCP MSS: |Control connection MSS|Target Bitrate: |Test Complete\. Summary`)
 	// iperf3Also are others' too: of curl's headers, of what a shell says.
@@ -46,7 +46,7 @@ type iperf3Run struct {
 	started            bool // "Connecting to" or "Accepted" was read
 	finished           bool // "iperf Done"
 	reverse            bool
-	udp, named         bool // named: the lines name the protocol
+	udp, sctp, named   bool // named: the lines name the protocol
 	opened             bool // the head of a client's output, or its command, was read
 	size, target       any
 	cc                 string
@@ -101,7 +101,7 @@ func (run *iperf3Run) repeats(line string) bool {
 func (run *iperf3Run) sameHead() *iperf3Run {
 	return &iperf3Run{
 		command: run.command, version: run.version, side: run.side, server: run.server, started: run.started, reverse: run.reverse,
-		udp: run.udp, named: run.named, opened: run.opened, size: run.size, target: run.target, cc: run.cc, connected: run.connected,
+		udp: run.udp, sctp: run.sctp, named: run.named, opened: run.opened, size: run.size, target: run.target, cc: run.cc, connected: run.connected,
 		counters: map[string]float64{},
 	}
 }
@@ -112,7 +112,7 @@ func (run *iperf3Run) empty() bool {
 }
 
 var (
-	banner     = expressionOf(`^iperf\s*(3\.[\w.+-]+)`)
+	banner     = expressionOf(`^iperf(?:3\.exe version)?\s*(3\.\d[\w.+-]*)`)
 	beginning  = expressionOf(`Connecting\s*to\s*host|Accepted\s*connection\s*from`)
 	listening  = expressionOf(`Server\s*listening\s*on`)
 	complaint  = expressionOf(`iperf3: (?:error - )?(.+)$`)
@@ -160,6 +160,7 @@ func (run *iperf3Run) read(line string) {
 	if c, isCommand := commandIn(line); isCommand {
 		run.command = c
 		run.server = c.has("-s", "--server")
+		run.sctp = c.has("--sctp", "--sctp")
 		_, run.opened = c.flag("-c", "--client")
 		run.reverse = c.has("-R", "--reverse")
 		return
@@ -258,7 +259,7 @@ var (
 // readDetail takes what -V adds.
 func (run *iperf3Run) readDetail(line string) {
 	if m := blocks.FindStringSubmatch(line); m != nil {
-		run.udp, run.named = m[1] == "UDP", true
+		run.udp, run.sctp, run.named = m[1] == "UDP", m[1] == "SCTP", true
 		run.connected = max(run.connected, int(count(m[2])))
 		run.size = int(count(m[3]))
 	}

@@ -52,7 +52,18 @@ type netperfRun struct {
 
 // readNetperf reads netperf's classic tests, and -k and CSV of omni.
 func readNetperf(lines []string) []result.Cell {
-	return readRuns(lines, func(c command) *netperfRun { return &netperfRun{command: c, values: map[string]string{}} })
+	return readRuns(lines, func(c command) *netperfRun {
+		return &netperfRun{command: c, values: map[string]string{}, columns: unheaded(c)}
+	})
+}
+
+// unheaded are the columns that a command chose by -o, where -P 0 leaves out their head.
+func unheaded(c command) []string {
+	chosen, isCSV := c.flag("-o", "")
+	if quiet, _ := c.flag("-P", ""); !isCSV || quiet != "0" {
+		return nil
+	}
+	return strings.Split(strings.ToUpper(chosen), ",")
 }
 
 func (run *netperfRun) isOver(line string) bool {

@@ -19,7 +19,7 @@ func idle() map[string]expression {
 		"autocannon":        expressionOf(`^[│|\d. ]+$|workers$|samples: \d+`),
 		"sysbench":          expressionOf(`^\w+:\s+[\d.]+$|percentile:|\(avg/stddev\):|^[\d.]+ +\|\**|^Prime numbers|rate: \d+/sec|second\(s\)$|is the server running|lua:\d+:`),
 		"h2load":            expressionOf(`^progress: |for thread #|^\d+\. Stopping|^TLS Protocol: |^Cipher: |^Server Temp Key: |^UDP datagram: `),
-		"ping":              expressionOf(`^--- |^pipe `),
+		"ping":              expressionOf(`^--- |^pipe |^Request timeout for icmp_seq|Time to live exceeded`),
 		"netperf":           expressionOf(`^[-\d., ]+(?:Trans/s|10\^\dbits/s\S*)?[-\d., ]*$|^!!!|^\w+=|^>?\w+ *:|bytes +secs|10\^\dbits/s`),
 		"containerd-stress": expressionOf(`worker \d+|seconds`),
 	}

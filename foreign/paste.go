@@ -34,7 +34,11 @@ func clean(data []byte) []string {
 	if entity.MatchString(text) {
 		text = html.UnescapeString(text)
 	}
-	return unquote(strings.Split(strings.Map(plain, text), "\n"))
+	var lines []string
+	for line := range strings.SplitSeq(strings.Map(plain, text), "\n") {
+		lines = append(lines, logged(line)...)
+	}
+	return unquote(lines)
 }
 
 // unquote takes off what comes before the lines: comment marks, times, line numbers.
@@ -50,7 +54,9 @@ func unquote(lines []string) []string {
 	var kept []string
 	for _, line := range lines {
 		if line = strings.Trim(bold.ReplaceAllString(unmark(line), "$1$2"), " "); !elided.MatchString(line) {
-			kept = append(kept, unglued(line)...)
+			for _, row := range unglued(pointed(line)) {
+				kept = rejoined(kept, row)
+			}
 		}
 	}
 	return kept

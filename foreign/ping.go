@@ -24,7 +24,10 @@ func hintsPing() []string {
 }
 
 func claimsPing(ahead []string) claim {
-	return sure(matchesAny(ahead[0], pingHead, pingAnswer, pingCount, pingTimes, pingRefuse))
+	if matchesAny(ahead[0], pingCount, pingTimes) { // as hping3 and arping end
+		return ending
+	}
+	return sure(matchesAny(ahead[0], pingHead, pingAnswer, pingRefuse))
 }
 
 // pingRun is one run as far as its lines were read.

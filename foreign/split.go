@@ -60,7 +60,7 @@ func (s *splitter) take(lines []string, n int) {
 	other, most := s.claimant(lines[n:], max(own, shared))
 	marked := own != certain && most != certain && s.others.meet(lines[n])
 	switch {
-	case marked, s.aside && max(own, most) <= shared:
+	case marked, s.aside && max(own, most) <= ending:
 		s.aside, s.free = true, n+1
 		return
 	case own != certain && other != nil:

@@ -50,7 +50,8 @@ next:
 				caution(&first.Cell, printedTwice)
 				continue next
 			case n == len(kept)-1 && first.document != run.document && alike(first.Cell, run.Cell, rounding),
-				n == len(kept)-1 && reflect.DeepEqual(first.Samples, run.Samples) && len(run.Metrics) > 0:
+				n == len(kept)-1 && reflect.DeepEqual(first.Samples, run.Samples) && len(run.Metrics) > 0,
+				n == len(kept)-1 && alike(first.Cell, run.Cell, 0):
 				caution(&run.Cell, maybeTwice)
 			}
 		}
@@ -61,6 +62,20 @@ next:
 		cells = append(cells, run.Cell)
 	}
 	return cells
+}
+
+// endsRun reports whether a text is no more than the error with which iperf3 ended the run
+// whose document is before it, and notes it there.
+func endsRun(before found, tool string, cells []result.Cell) bool {
+	if tool != "iperf3" || !before.document || before.Mode != tool || len(cells) != 1 {
+		return false
+	}
+	text := cells[0]
+	if text.Workload != "" || text.Reason == "" || withoutRun.MatchString(text.Reason) {
+		return false
+	}
+	caution(&before.Cell, text.Reason)
+	return true
 }
 
 // caution adds a warning to a run.

@@ -26,13 +26,23 @@ Details (average, fastest, slowest):
   Size/sec:	3.1 MiB
 Response time distribution:
   50.00% in 0.0019 secs`,
-		"ab":          "This is ApacheBench, Version 2.3\nRequests per second:    812.10 [#/sec] (mean)\nTransfer rate:          91.2 [Kbytes/sec] received",
-		"bombardier":  "Statistics        Avg      Stdev        Max\n  Reqs/sec     20000.00    1000.00   25000.00\n  Latency        6.20ms     1.10ms    50.00ms\n  Latency Distribution\n     50%     5.00ms",
-		"dnsperf":     "DNS Performance Testing Tool\n  Queries sent:         5000\n  Queries per second:   811.2\n  Average Latency (s):  0.0021 (min 0.0001, max 0.09)",
-		"pgbench":     "scaling factor: 10\nlatency average = 2.110 ms\ntps = 473.9 (without initial connection time)\nFATAL:  too many connections",
-		"lagscope":    "lagscope 1.0.1\n01:13:26 INFO: Ping statistics for 10.0.9.4:\n    Number of successful Pings: 9\n\nPercentile       Latency(us)\n     50%         39",
-		"nuttcp":      " 1121.1250 MB /  10.04 sec =  936.5000 Mbps 4 %TX 12 %RX 0 retrans 0.21 msRTT",
-		"k8s-netperf": "| RESULT TYPE | DRIVER | SCENARIO | AVG VALUE |\n| Stream | netperf | TCP_STREAM | 9100.1 (Mb/s) |",
+		"ab":              "This is ApacheBench, Version 2.3\nRequests per second:    812.10 [#/sec] (mean)\nTransfer rate:          91.2 [Kbytes/sec] received",
+		"bombardier":      "Statistics        Avg      Stdev        Max\n  Reqs/sec     20000.00    1000.00   25000.00\n  Latency        6.20ms     1.10ms    50.00ms\n  Latency Distribution\n     50%     5.00ms",
+		"dnsperf":         "DNS Performance Testing Tool\n  Queries sent:         5000\n  Queries per second:   811.2\n  Average Latency (s):  0.0021 (min 0.0001, max 0.09)",
+		"pgbench":         "scaling factor: 10\nlatency average = 2.110 ms\ntps = 473.9 (without initial connection time)\nFATAL:  too many connections",
+		"lagscope":        "lagscope 1.0.1\n01:13:26 INFO: Ping statistics for 10.0.9.4:\n    Number of successful Pings: 9\n\nPercentile       Latency(us)\n     50%         39",
+		"nuttcp":          " 1121.1250 MB /  10.04 sec =  936.5000 Mbps 4 %TX 12 %RX 0 retrans 0.21 msRTT",
+		"uperf":           "timestamp_ms:1610000000000.1 name:Txn2 nr_bytes:21474836480 nr_ops:327680",
+		"ntttcp":          "Thread  Time(s) Throughput(KB/s) Avg B / Compl\n======  ======= ================ =============\n     0   10.010       585312.000     65536.000",
+		"mtr":             "Mtr_Version,Start_Time,Status,Host,Hop,Ip,Loss%,Snt, ,Last,Avg,Best,Wrst,StDev,\nMTR.0.95,1795970391,OK,h,1,h,0.00,2,0,0.03,0.05,0.03,0.08,0.03",
+		"knb":             " Generator       : knb\n  Pod to pod :\n    TCP :\n      bandwidth = 8835 Mbit/s",
+		"flent":           "Summary of rrul test run from 2026-03-01 10:00:00\n                   avg       median          # data pts\n Ping (ms) ICMP : 12.30        11.50 ms              350",
+		"httping":         "--- http://h/ ping statistics ---\n2 connects, 2 ok, 0.00% failed, time 2002ms\nround-trip min/avg/max = 0.5/0.6/0.7 ms",
+		"pscheduler":      "0.0 - 2.0      9.41 Gbps      3              9.38 Gbps\nNo further runs scheduled.",
+		"perf-tests":      "MSS , Maximum, 96, 160, 224\n1 iperf TCP. Same VM using Pod IP ,24252.000000,22650,23224,24101",
+		"nping":           "Max rtt: 0.043ms | Min rtt: 0.021ms | Avg rtt: 0.030ms\nNping done: 1 IP address pinged in 2.04 seconds",
+		"ping of Windows": "Ping statistics for h:\n    Packets: Sent = 4, Received = 3, Lost = 1 (25% loss),\n    Minimum = 0ms, Maximum = 377ms, Average = 211ms",
+		"k8s-netperf":     "| RESULT TYPE | DRIVER | SCENARIO | AVG VALUE |\n| Stream | netperf | TCP_STREAM | 9100.1 (Mb/s) |",
 		"redis-benchmark": `====== GET ======
   1000 requests completed in 0.02 seconds
 Latency by percentile distribution:
