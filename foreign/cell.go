@@ -128,6 +128,9 @@ func (b *builder) fail(reason string) {
 // done returns the cell.
 func (b *builder) done() result.Cell {
 	b.check()
+	if b.cell.Status == result.StatusOK && len(b.sample.Metrics)+len(b.sample.Counters)+len(b.sample.Warnings) == 0 {
+		b.warn("no figures: the lines that have them were not understood")
+	}
 	slices.SortStableFunc(b.cell.Metrics, func(a, c result.Metric) int { return rank(a.Name) - rank(c.Name) })
 	b.cell.Samples = []result.Sample{b.sample}
 	return b.cell

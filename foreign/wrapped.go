@@ -13,9 +13,15 @@ var (
 	logs = expressionOf(`(?:^|[\s,{])"?(?:log|msg|message|MESSAGE|output|stdout|text|body)"?\s*[:=]\s*("(?:[^"\\]|\\.)*")`)
 )
 
-// logged are the lines in a logger's line: those of the longest of its texts.
+// logged are the lines in a logger's line: those of the longest of its texts, and in one whose line
+// ends are written out.
 func logged(line string) []string {
-	if !logger.MatchString(line) {
+	const several = 3 // line ends that are written out: of a program that shows a text as its language writes it
+	switch {
+	case logger.MatchString(line):
+	case strings.Count(line, `\n`) >= several && !strings.Contains(line, `":`): // no document's
+		return strings.Split(strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`).Replace(line), "\n")
+	default:
 		return []string{line}
 	}
 	longest := "" // a line end is in what another program printed

@@ -26,6 +26,7 @@ func TestWhatWrapsARun(t *testing.T) {
 		"docker":              docker.String(),
 		"a field of an event": `{"level":"info","msg":"finished","output":` + quoted(text) + "}\n",
 		"keys and values":     `time="2026-03-01T10:00:00Z" level=info msg=` + quoted(text) + "\n",
+		"python":              "{'changed': True, 'stdout': '" + strings.ReplaceAll(text, "\n", `\n`) + "', 'rc': 0}",
 		"ansible":             "ok: [a] => {\n    \"rc\": 0,\n    \"stdout\": " + quoted(text) + ",\n}\n",
 		"a narrow mail":       strings.NewReplacer("  sender", "\n  sender", "  receiver", "\n  receiver", " KBytes ", "\nKBytes ").Replace(text),
 		"commas":              commaAfter(text),
