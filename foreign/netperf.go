@@ -12,6 +12,7 @@ var (
 	netperfUnit    = expressionOf(`(10\^\d+bits|[KMG]?Bytes|Trans|Usec)\s*/\s*s(?:ec)?\b|Time\s+(10\^\d+bits|[KMG]?Bytes)\s+local`)
 	netperfKey     = expressionOf(`^([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)=(.*)$`)
 	netperfRow     = expressionOf(`^-?\d+(?:\s+-?[\d.]+){3,}$`)
+	netperfUnits   = expressionOf(`^bytes\s+[bB]ytes\s`)
 	netperfOmni    = expressionOf(`^(?:\d+\s+)+([\d.]+)\s+([\d.]+)\s+(\S+/s)$`)
 	netperfOmnis   = expressionOf(`Elapsed\s+Throughput\s+Throughput$`)
 	netperfInterim = expressionOf(`^Interim result:\s*([\d.]+)\s+(\S+/s) over ([\d.]+) seconds`)
@@ -46,6 +47,7 @@ type netperfRun struct {
 	failures []string
 	unsure   bool
 	burst    string // how many requests are under way beside the first, as the head has it
+	classic  bool   // the units of the table of a classic test were read: not of columns that were chosen (-O)
 	omni     bool   // the table of omni has its usual columns
 	more     bool   // the tables of -v 2 have begun
 }
@@ -107,8 +109,11 @@ func (run *netperfRun) read(line string) {
 		run.failures = append(run.failures, netperfFailure.FindStringSubmatch(line)[1])
 	case netperfUnsure.MatchString(line):
 		run.unsure = true
+	case netperfUnits.MatchString(line) && unit == nil:
+		run.classic = true
 	case unit != nil && run.rows == 0 && !run.omni: // later ones are of other figures
 		run.values["THROUGHPUT_UNITS"] = unit[1] + unit[2] + "/s"
+		run.classic = run.classic || netperfUnits.MatchString(line)
 	case netperfOmnis.MatchString(line):
 		run.omni = true
 	case run.omni && netperfOmni.MatchString(line):
@@ -117,7 +122,7 @@ func (run *netperfRun) read(line string) {
 		run.values["ELAPSED_TIME"], run.values["THROUGHPUT"], run.values["THROUGHPUT_UNITS"] = m[1], m[2], m[3]
 	case netperfMore.MatchString(line):
 		run.more = true
-	case run.head != nil && !run.more && netperfRow.MatchString(line):
+	case run.head != nil && run.classic && !run.more && netperfRow.MatchString(line):
 		run.readRow(strings.Fields(line))
 	}
 }

@@ -17,8 +17,8 @@ var (
 	mark    = expressionOf(`^\s*(?:#+|>+|//+|\||[-*+•])(?:\s|$)\s*`)
 	// glued is a mark without a blank after it, before what only output begins with.
 	glued = expressionOf(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
-	// stamp is the time before each line, as kubectl logs and iperf3 --timestamps write it.
-	stamp = expressionOf(`^\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d(?: \d{4})?|` +
+	// stamp is the time before each line, as kubectl logs, iperf3 --timestamps and the files of a CRI write it.
+	stamp = expressionOf(`^\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*(?: std(?:out|err) [FP])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d(?: \d{4})?|` +
 		`\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.]+:\d+\])(?:\s+|$)`)
 	tag = expressionOf(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
 	// bold is Markdown's, around words or numbers.

@@ -143,3 +143,32 @@ func TestColumnsOfACommand(t *testing.T) {
 	labtest.Equal(t, "p50", cells[0].Samples[0].Metrics["rtt_p50"], 34e-6)
 	labtest.Equal(t, "p99", cells[0].Samples[0].Metrics["rtt_p99"], 55e-6)
 }
+
+// netperf -j, or -O as Cilium's documents have it, prints a table of columns that were chosen: its figures are
+// not those of the classic test whose head is above it.
+func TestChosenColumnsAreNoClassicTest(t *testing.T) {
+	cells, err := Read("log.txt", []byte(`MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to h () port 0 AF_INET : first burst 0
+Minimum      Mean         90th         Maximum      Stddev       Transaction
+Latency      Latency      Percentile   Latency      Latency      Rate
+Microseconds Microseconds Latency      Microseconds Microseconds Tran/s
+                          Microseconds
+31           36.35        41           213          5.10         27411.500
+`))
+	if err != nil || len(cells) != 1 {
+		t.Fatal(err, len(cells))
+	}
+	labtest.Equal(t, "figures", len(cells[0].Metrics), 0)
+	labtest.Equal(t, "size", cells[0].Params["size"], nil)
+	labtest.Equal(t, "warning", strings.Contains(warnings(cells), "give those of -k"), true)
+}
+
+// containerd writes the time, the stream and whether a line is whole before each line of a pod's log file.
+func TestFilesOfACRI(t *testing.T) {
+	document := string(read(t, "testdata/iperf3/tcp.client.json"))
+	cells, err := Read("0.log", []byte("2026-03-01T10:00:00.1+02:00 stdout F "+strings.ReplaceAll(document, "\n", "\n2026-03-01T10:00:00.1+02:00 stdout F ")))
+	want, errWant := Read("0.log", []byte(document))
+	if err != nil || errWant != nil {
+		t.Fatal(err, errWant)
+	}
+	labtest.Equal(t, "cells", describe(cells), describe(want))
+}
