@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"tare/catalog"
 	"tare/result"
@@ -85,6 +86,9 @@ func (e *Evidence) lostAddress(at string) (lost netip.Prefix, looks string) {
 	if at == e.Server && at != hostOf(at) && e.dialsEnd() && e.owner(e.Dial) == "" {
 		return e.likeOthers(at, dial), e.Client
 	}
+	if own := e.prefixOn(at, "eth0"); at == e.Client && at != hostOf(at) && (!own.IsValid() || own.Addr().Is6() != dial.Is6()) {
+		return e.knownByHost(at, dial.Is6()), hostOf(at)
+	}
 	other := hostOf(e.Client)
 	if at == other {
 		other = hostOf(e.Server)
@@ -104,6 +108,20 @@ func (e *Evidence) lostAddress(at string) (lost netip.Prefix, looks string) {
 		}
 	}
 	return lost, ""
+}
+
+// knownByHost is the address by which the host of a container still knows its device; invalid: it
+// knows none.
+func (e *Evidence) knownByHost(at string, six bool) (lost netip.Prefix) {
+	mac, host := e.word(at, links, "eth0.mac"), hostOf(at)
+	for _, name := range keys(e.state(host, neighbours)) {
+		text, _, _ := strings.Cut(name, " dev ")
+		address, err := netip.ParseAddr(text)
+		if mac != "" && strings.HasPrefix(e.word(host, neighbours, name), mac+" ") && err == nil && address.Is6() == six && !address.IsLinkLocalUnicast() {
+			return e.likeOthers(at, address)
+		}
+	}
+	return lost
 }
 
 // dialsEnd reports whether the address that is dialled is an end's own, not one that its host

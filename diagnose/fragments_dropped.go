@@ -29,6 +29,9 @@ func fragmentsDropped() Rule {
 				f.Evidence = append(f.Evidence, by.Evidence...)
 				return []result.Finding{f}
 			}
+			if e.widen(&f) {
+				return []result.Finding{f}
+			}
 			suspects := e.verdicts(false)
 			if n := slices.IndexFunc(suspects, func(m met) bool { return m.counted > 0 && !m.rejects() }); n >= 0 {
 				by := suspects[n].finding(e, "drops them")
@@ -38,6 +41,27 @@ func fragmentsDropped() Rule {
 			return []result.Finding{f}
 		},
 	}
+}
+
+// widen completes a finding where the devices of the ends take larger packets than the network
+// carries, and reports whether they do: what a bridge has between them cuts nothing.
+func (e *Evidence) widen(f *result.Finding) (wide bool) {
+	for _, end := range []string{e.Client, e.Server} {
+		mtu := e.number(end, links, "eth0.mtu")
+		if end == hostOf(end) || e.Inner == 0 || int(mtu) <= e.Inner {
+			continue
+		}
+		f.Cause += fmt.Sprintf("; eth0 in %s has MTU %.0f, the network carries %d", end, mtu, e.Inner)
+		f.Evidence = append(f.Evidence, seen("eth0.mtu", mtu, end, links))
+		lower := remedy(end, fmt.Sprintf("ip link set dev eth0 mtu %d", e.Inner))
+		if f.Remedy == nil {
+			f.Remedy, f.Fix, f.Confidence = lower, "", 0.95
+		} else {
+			f.Remedy.Then = append(f.Remedy.Then, lower.Steps()...)
+		}
+		wide = true
+	}
+	return wide
 }
 
 // most is the evidence of a counter at that of some places where it grew most; empty: at none.

@@ -38,6 +38,12 @@ func TestWhatPlacesLost(t *testing.T) {
 			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h2" && a.Device == "eth0" })
 			e.Routes = slices.DeleteFunc(e.Routes, func(r result.Route) bool { return r.At == "h2" && r.Device == "eth0" })
 		}, "address-missing", "h2 has no address 10.0.0.2 on eth0, where h1 looks for it", "sh -c 'ip addr add 10.0.0.2/16 dev eth0 && ip route replace 10.0.0.0/16 dev eth0"},
+		"the address of a container that sends": {"clean-route", func(e *Evidence) {
+			lose(e)
+			unrouted(e, "h1/c1")
+			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h1/c1" && a.Device == "eth0" })
+			set(e, "h1", neighbours, "10.101.0.2 dev br0", e.word("h1/c1", links, "eth0.mac")+" stale")
+		}, "address-missing", "h1/c1 has no address 10.101.0.2 on eth0", "sh -c 'ip addr add 10.101.0.2/16 dev eth0 && "},
 		// projectcalico/calico#8003: an interface that goes down and up has no routes left
 		"all routes of a container": {"clean-route", func(e *Evidence) {
 			lose(e)
@@ -142,6 +148,14 @@ func TestTunnelsOnAWrongUnderlay(t *testing.T) {
 			stuck(e)
 			set(e, "h1", links, "vxlan0.local", "10.0.0.77")
 		}, "overlay-stale-vxlan", "vxlan0 of h1 sends from 10.0.0.77", "ip link set dev vxlan0 type vxlan local 10.0.0.1"},
+		"containers that take more than the tunnel carries": {"clean-vxlan", func(e *Evidence) {
+			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "veth-c1"})
+			failed := e.Trials[0]
+			fine := failed
+			fine.Error, failed.Size, failed.Cut, failed.Workload = "", 2944, true, "udp_rr"
+			e.Trials = []result.Trial{fine, failed}
+			set(e, "h1/c1", links, "eth0.mtu", 1500.0)
+		}, "fragments-dropped", "eth0 in h1/c1 has MTU 1500, the network carries 1450", "ip link set dev eth0 mtu 1450"},
 		"no way to the other host": {"clean-vxlan", func(e *Evidence) {
 			stuck(e)
 			e.Routes = append(e.Routes, result.Route{At: "h1", To: prefix("10.0.0.2/32"), Kind: "blackhole"})

@@ -166,6 +166,9 @@ func (e *Evidence) strayed(w way, f flow, to string, others []result.Route) resu
 // where none is left that leads to the end.
 func (e *Evidence) straighten(w way, f flow, to string, others []result.Route) string {
 	family := ipOf(f.to)
+	if port := e.portOf(w.At, to); len(others) > 0 && others[0].Device == port && port != "" {
+		return fmt.Sprintf("%s route replace %s dev %s%s", family, f.to, port, e.control(w.At))
+	}
 	var command string
 	same, own := e.prefixBehind(w, others), e.deviceOf(w.At, f.to.String())
 	switch {

@@ -51,11 +51,24 @@ func (e *Evidence) addRoute(at, end string) string {
 	if device := e.deviceIn(at, to); device != "" {
 		return fmt.Sprintf("%s route add %s dev %s", ipOf(to.Addr()), to, device) + e.control(at)
 	}
+	if tunnel := e.routedTunnel(at, hostOf(end)); tunnel != "" {
+		return fmt.Sprintf("%s route add %s %s", ipOf(to.Addr()), to, tunnel) + e.control(at)
+	}
 	if at != hostOf(at) {
 		to = netip.PrefixFrom(prefix.Addr(), 0).Masked()
 		via = e.gateway(at, prefix.Addr().Is6())
 	}
 	return e.reach(at, via) + fmt.Sprintf("%s route add %s via %s", ipOf(prefix.Addr()), to, via) + e.control(at)
+}
+
+// routedTunnel is the next hop by which a host reaches the containers of another through a tunnel
+// that no bridge has, as flannel's; empty: it has none.
+func (e *Evidence) routedTunnel(at, other string) string {
+	own, theirs := e.vxlans(at), e.vxlans(other)
+	if at != hostOf(at) || at == other || len(own) == 0 || len(theirs) == 0 || e.addressOn(at, own[0]) == "" || e.addressOn(other, theirs[0]) == "" {
+		return ""
+	}
+	return fmt.Sprintf("via %s dev %s onlink", e.addressOn(other, theirs[0]), own[0])
 }
 
 // reach is the command, with what joins another to it, that gives a place the route to the
