@@ -26,6 +26,11 @@ func bridgePort() Rule {
 				}
 			}
 			found = append(found, e.mutePorts(at)...)
+			for _, tunnel := range e.vxlans(at) {
+				if e.state(at, links)[tunnel+".bcast_flood"] == false && len(e.unanswered(e.Client))+len(e.unanswered(e.Server)) > 0 {
+					found = append(found, e.unasked(at, tunnel, "the other host"))
+				}
+			}
 			return append(append(found, e.isolated(at, isolated)...), e.unbridged(at)...)
 		}),
 	}
@@ -101,12 +106,7 @@ func (e *Evidence) mutePorts(at string) (found []result.Finding) {
 			}
 		}
 		if port != "" && settings[port+".bcast_flood"] == false && len(e.unanswered(e.Client))+len(e.unanswered(e.Server)) > 0 {
-			found = append(found, result.Finding{
-				Cause:      fmt.Sprintf("port %s of %s is sent no broadcasts: %s is asked for its address in vain", port, at, end),
-				Evidence:   []result.Evidence{seen(port+".bcast_flood", false, at, "bridge -d link"), e.trialFailed()},
-				Remedy:     remedy(at, "bridge link set dev "+port+" bcast_flood on"),
-				Confidence: 0.96,
-			})
+			found = append(found, e.unasked(at, port, end))
 			continue
 		}
 		if port == "" || settings[port+".flood"] != false {
@@ -123,6 +123,16 @@ func (e *Evidence) mutePorts(at string) (found []result.Finding) {
 		})
 	}
 	return found
+}
+
+// unasked is the finding of a port behind which nobody is asked for an address.
+func (e *Evidence) unasked(at, port, whom string) result.Finding {
+	return result.Finding{
+		Cause:      fmt.Sprintf("port %s of %s is sent no broadcasts: %s is asked for addresses in vain", port, at, whom),
+		Evidence:   []result.Evidence{seen(port+".bcast_flood", false, at, "bridge -d link"), e.trialFailed()},
+		Remedy:     remedy(at, "bridge link set dev "+port+" bcast_flood on"),
+		Confidence: 0.96,
+	}
 }
 
 // unbridged are the findings of an end, or of a tunnel, whose host has its device in no bridge, or

@@ -94,6 +94,23 @@ func TestWaysThatTheKernelWouldNotTake(t *testing.T) {
 			}
 			set(e, "h1", neighbours, "10.102.0.2 dev eth0", "failed")
 		}, "route-diverted", "h1 takes h2/c1 (10.102.0.2) for a neighbour on eth0, and does not send to 10.0.0.2", "ip route replace 10.102.0.0/16 via 10.0.0.2"},
+		"a gateway that is another container": {"clean-route", func(e *Evidence) {
+			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "veth-c2", Out: true})
+			set(e, "h1", links, "veth-c2.master", "br0")
+			set(e, "h1", links, "veth-c2.kind", "veth")
+			for n, r := range e.Routes {
+				if r.At == "h1/c1" && r.To.Bits() == 0 {
+					e.Routes[n].Via = netip.MustParseAddr("10.101.0.3")
+				}
+			}
+			set(e, "h1/c1", neighbours, "10.101.0.3 dev eth0", "02:42:0a:65:00:03 reachable")
+		}, "route-diverted", "to 10.101.0.3, which does not pass them on, and not to 10.101.0.1", "ip route replace 0.0.0.0/0 via 10.101.0.1"},
+		"a filter of the way back that is right: the way is wrong": {"clean-route", func(e *Evidence) {
+			lose(e, entered()...)
+			count(e, "h2", netstat, "TcpExt.IPReversePathFilter", 4)
+			e.Routes = append(e.Routes, result.Route{At: "h2", To: prefix("10.101.0.0/24"), Device: "tun9"})
+			set(e, "h2", links, "tun9.kind", "dummy")
+		}, "route-diverted", "its route 10.101.0.0/24 dev tun9 says so", "ip route del 10.101.0.0/24 dev tun9"},
 		"a TTL of one": {"clean-route", func(e *Evidence) {
 			lose(e, sent()...)
 			set(e, "h1/c1", sysctls, "ipv4/ip_default_ttl", 1.0)

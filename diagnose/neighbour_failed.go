@@ -79,7 +79,7 @@ func (e *Evidence) silentNeighbour(at, name string) result.Finding {
 		f.Remedy, f.Confidence = remedy(at, command), 0.95
 		return f
 	}
-	if tunnel := e.tunnelFor(at, device); tunnel != "" && hostOf(at) != hostOf(owner) {
+	if tunnel := e.tunnelFor(at, device); tunnel != "" && hostOf(at) != hostOf(owner) && !strings.HasSuffix(e.word(hostOf(at), neighbours, address+" dev "+tunnel), "permanent") {
 		mac := e.word(owner, links, mute+".mac")
 		f.Cause += fmt.Sprintf(": %s of %s knows its neighbours from what sets them up, asks nobody, and does not know this one", tunnel, hostOf(at))
 		f.Evidence = append(f.Evidence, seen(address+" dev "+tunnel, "none", hostOf(at), neighbours))

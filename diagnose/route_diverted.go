@@ -17,7 +17,7 @@ func routeDiverted() Rule {
 		ID: "route-diverted", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
-			for _, at := range e.suspects() {
+			for _, at := range e.suspectRouters() {
 				for _, ends := range e.sending() {
 					if f, diverted := e.diverted(at, ends[0], ends[1]); diverted {
 						found = append(found, f)
@@ -27,6 +27,37 @@ func routeDiverted() Rule {
 			return found
 		},
 	}
+}
+
+// suspectRouters are the places that may have sent packets astray: also an end whose packets a bridge
+// of its host passed to another of its ports.
+func (e *Evidence) suspectRouters() []string {
+	t, _ := e.failed()
+	l := e.lost(t)
+	end := e.Client
+	if l.reply {
+		end = e.Server
+	}
+	if e.strayPort(end, l) {
+		return append([]string{end}, e.suspects()...)
+	}
+	return e.suspects()
+}
+
+// strayPort reports whether what an end sent was seen last where a bridge of its host passed it to
+// another.
+func (e *Evidence) strayPort(end string, l loss) bool {
+	return end != hostOf(end) && l.at == hostOf(end) && l.out && e.word(l.at, links, l.device+".master") != "" && e.word(l.at, links, l.device+".kind") == "veth"
+}
+
+// anyDiverted reports whether a place sends what is for an end astray.
+func (e *Evidence) anyDiverted(at string) bool {
+	for _, ends := range e.sending() {
+		if _, diverted := e.diverted(at, ends[0], ends[1]); diverted {
+			return true
+		}
+	}
+	return false
 }
 
 // sending are those who send to each other: the ends, and the hosts at which a tunnel between them
@@ -86,6 +117,9 @@ func (e *Evidence) astray(w way, to netip.Addr) bool {
 	}
 	t, _ := e.failed()
 	l := e.lost(t)
+	if w.Via.IsValid() && e.owner(w.Via.String()) == "" && e.strayPort(w.At, l) {
+		return true
+	}
 	left := l.at == w.At && l.device == w.Device && l.out
 	return left && !e.ofUnderlay(w.At, w.Device) && w.At == hostOf(w.At) && !e.leadsTo(w, to)
 }
@@ -135,6 +169,9 @@ func (e *Evidence) strayed(w way, f flow, to string, others []result.Route) resu
 	}
 	if gateway := e.rightGateway(w, to); len(others) == 0 && gateway != "" {
 		does = fmt.Sprintf("sends packets for %s to %s, which does not answer, and not to %s", target, w.Via, gateway)
+		if mac := e.word(w.At, neighbours, w.Via.String()+" dev "+w.Device); mac != "" && !strings.HasSuffix(mac, "failed") && !strings.HasSuffix(mac, "incomplete") {
+			does = fmt.Sprintf("sends packets for %s to %s, which does not pass them on, and not to %s", target, w.Via, gateway)
+		}
 		if !w.Via.IsValid() {
 			does = fmt.Sprintf("takes %s for a neighbour on %s, and does not send to %s", target, w.Device, gateway)
 		}

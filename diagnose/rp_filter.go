@@ -14,8 +14,8 @@ func rpFilter() Rule {
 		ID: "rp-filter", Grave: true,
 		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			dropped := e.counted(at, netstat, "TcpExt.IPReversePathFilter")
-			if _, failed := e.failed(); !failed || dropped == 0 {
-				return nil
+			if _, failed := e.failed(); !failed || dropped == 0 || e.anyDiverted(at) {
+				return nil // the way of replies is wrong, not the filter
 			}
 			finding := result.Finding{
 				Cause:      fmt.Sprintf("the reverse-path filter of %s drops packets whose replies would leave by another device", at),
