@@ -37,6 +37,7 @@ type Evidence struct {
 	Noise    result.Noise
 	groups   []*weigh.Group              // those of the cell's result
 	walls    map[string][]firewall.Chain // the rules of each place, read once
+	leads    map[string]translated       // what translates the trials of a protocol, looked for once
 }
 
 // The sources that rules read (package probe names them).

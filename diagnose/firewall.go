@@ -142,6 +142,9 @@ func (m met) finding(e *Evidence, what string) result.Finding {
 	if queue, is := strings.CutPrefix(m.Act, "queue "); is {
 		what = "hands packets to queue " + queue + ", which no process reads"
 	}
+	if strings.HasPrefix(m.Act, "fwd") {
+		what = "sends packets to another device"
+	}
 	if m.tunnel != "" {
 		what += fmt.Sprintf(": UDP port %s of the tunnel %s", strings.Join(m.packet["th dport"].Values, ""), m.tunnel)
 	}

@@ -73,6 +73,12 @@ func (e *Evidence) silentNeighbour(at, name string) result.Finding {
 			return f
 		}
 	}
+	if m, found := e.deafened(at, owner, address); found {
+		f.Cause += fmt.Sprintf(": a rule of %s in %s drops what asks for it or answers: %s", m.In, m.at, m.Rule.Brief())
+		f.Evidence = append(f.Evidence, seen("rule of "+m.In, "handle "+m.Handle+": "+m.Rule.Brief(), m.at, m.source()))
+		f.Remedy, f.Confidence = m.remedy(e), 0.95
+		return f
+	}
 	if command, right := e.narrower(at, owner, device); right != "" {
 		f.Cause += ": by its own address it takes it for a neighbour, which needs a network of " + right
 		f.Evidence = append(f.Evidence, seen(device+" has", e.prefixOn(at, device).String(), at, "ip address"))

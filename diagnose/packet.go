@@ -54,7 +54,10 @@ func (e *Evidence) addAddresses(t result.Trial, p firewall.Packet, at, hook stri
 		source, to, from, port = to, source, port, from
 	}
 	if cmp.Or(t.IP, dialled) == dialled { // else nothing names the addresses
-		p[source], p[to] = e.clientAt(t, at, hook, reply), e.serverAt(at, hook, reply)
+		p[source], p[to] = e.clientAt(t, at, hook, reply), e.serverAt(t, at, hook, reply)
+		if !reply {
+			p["fib daddr type"] = firewall.Field{Values: e.kindsAt(at, p[to].Values), Also: e.kindsAt(at, p[to].Also)}
+		}
 	}
 	if e.Port != 0 {
 		p[port] = firewall.Of(strconv.Itoa(e.Port))
@@ -62,6 +65,18 @@ func (e *Evidence) addAddresses(t result.Trial, p firewall.Packet, at, hook stri
 	if ports := e.word(e.Client, sysctls, "ipv4/ip_local_port_range"); ports != "" && !e.translates("masquerade", "snat") {
 		p[from] = firewall.Of(strings.ReplaceAll(ports, " ", "-"))
 	}
+}
+
+// kindsAt are what a place takes addresses for: "local", its own, or "unicast".
+func (e *Evidence) kindsAt(at string, addresses []string) (kinds []string) {
+	for _, address := range addresses {
+		kind := "unicast"
+		if e.deviceOf(at, address) != "" {
+			kind = "local"
+		}
+		kinds = result.AddOnce(kinds, kind)
+	}
+	return kinds
 }
 
 // unknownState is that of a connection, which a place may take for another: it may not see both
@@ -105,7 +120,7 @@ func (e *Evidence) clientAt(t result.Trial, at, hook string, reply bool) firewal
 }
 
 // serverAt is the server's address, or that at which the client reaches it.
-func (e *Evidence) serverAt(at, hook string, reply bool) firewall.Field {
+func (e *Evidence) serverAt(t result.Trial, at, hook string, reply bool) firewall.Field {
 	if e.owner(e.Dial) == e.Server || e.Dial == "" {
 		return e.field(e.Dial)
 	}
@@ -113,13 +128,18 @@ func (e *Evidence) serverAt(at, hook string, reply bool) firewall.Field {
 	if strings.Contains(own, ":") != strings.Contains(e.Dial, ":") {
 		return e.field(e.Dial) // only the other version's are known
 	}
+	by := e.translator(t)
+	translator, way := cmp.Or(by.at, hostOf(e.Server)), slices.Index(e.Places, at)
+	first := slices.Index(e.Places, translator)
 	switch {
-	case at == e.Server || own == "" && at == hostOf(e.Server):
+	case at == e.Server || own == "" && at == translator:
 		return e.field(own)
-	case at != hostOf(e.Server):
+	case way < first:
 		return e.field(e.Dial)
-	case hook == "prerouting" && !reply || hook == "postrouting" && reply:
+	case at == translator && (!reply && hook == e.enters(at) || reply && hook == "postrouting"):
 		return firewall.Field{Values: []string{e.Dial}, Also: []string{own}}
+	case by.step.Sure && plain(addressesOf(by.step.Act)[0]) != "":
+		return firewall.Of(addressesOf(by.step.Act)...)
 	}
 	return firewall.Field{Values: []string{own}, Also: []string{e.Dial}}
 }

@@ -30,18 +30,22 @@ func (e *Evidence) met(t result.Trial) []met {
 	var all []met
 	for _, p := range e.passages(t) {
 		counts := e.ruleCounts(p.at)
-		acted := func(chain string, l firewall.Listed) firewall.Answer {
-			counting := l.Rule.Counts() || l.Handle == policyHandle && e.state(p.at, rules)[chain+".counts"] == true
-			if counting && grown(counts, chain, l.Handle) == 0 && !e.unread(rules) {
-				return firewall.Never
-			}
-			return firewall.Always
-		}
-		for _, s := range firewall.Walk(e.chains(p.at), p.packet, p.hook, acted) {
+		for _, s := range firewall.Walk(e.chains(p.at), p.packet, p.hook, e.acted(p.at, counts)) {
 			all = append(all, met{s, p, grown(counts, s.In, s.Handle)})
 		}
 	}
 	return all
+}
+
+// acted says of a rule of a place that counts whether it met any packet during the trials.
+func (e *Evidence) acted(at string, counts map[string]float64) func(string, firewall.Listed) firewall.Answer {
+	return func(chain string, l firewall.Listed) firewall.Answer {
+		counting := l.Rule.Counts() || l.Handle == policyHandle && e.state(at, rules)[chain+".counts"] == true
+		if counting && grown(counts, chain, l.Handle) == 0 && !e.unread(rules) {
+			return firewall.Never
+		}
+		return firewall.Always
+	}
 }
 
 // policyHandle is the place of a policy among the handles of a chain's rules.

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"tare/catalog"
@@ -34,7 +36,14 @@ func portClosed() Rule {
 func (e *Evidence) unpublished() (f result.Finding, closed bool) {
 	t, _ := e.failed()
 	at := e.owner(e.Dial)
-	if t.Failure() != result.Refused || at == "" || at == e.Server || e.all(0).passed > 0 {
+	passes := slices.ContainsFunc([]string{"tcp", "udp"}, func(protocol string) bool { // by what is not seen
+		return e.small(protocol, 0).passed > 0 && e.translator(result.Trial{Workload: protocol}).at == ""
+	})
+	held := t.Failure() == result.Silent && e.listens(at, strconv.Itoa(e.Port)) && !e.relays() // an engine keeps the port from others, and answers nothing
+	if t.Failure() != result.Refused && !held || at == "" || at == e.Server || passes {
+		return result.Finding{}, false
+	}
+	if _, leads := e.dnat(t, at); leads {
 		return result.Finding{}, false
 	}
 	f = result.Finding{
@@ -45,6 +54,9 @@ func (e *Evidence) unpublished() (f result.Finding, closed bool) {
 		},
 		Confidence: 0.85,
 	}
+	if held {
+		f.Cause = fmt.Sprintf("no rule of %s forwards the published port of %s: a process there that only keeps it from others takes its connections", at, e.Server)
+	}
 	if first, then, found := e.overtaken(t, at); found {
 		f.Cause = fmt.Sprintf("%s refuses the published port of %s: a rule of %s takes its packets before the rule that translates them", at, e.Server, first.In)
 		f.Evidence = append(f.Evidence,
@@ -54,6 +66,12 @@ func (e *Evidence) unpublished() (f result.Finding, closed bool) {
 	}
 	e.publishAgain(&f, at)
 	return f, true
+}
+
+// relays reports whether a process relays the network's published ports.
+func (e *Evidence) relays() bool {
+	kind, _ := catalog.FindNetwork(e.Network)
+	return kind.Facts.Relays
 }
 
 // overtaken are a rule that lets packets pass untranslated, and one after it that would have
@@ -75,16 +93,14 @@ func (e *Evidence) overtaken(t result.Trial, at string) (first, then met, found 
 // none the rules themselves.
 func (e *Evidence) publishAgain(f *result.Finding, at string) {
 	kind, _ := catalog.FindNetwork(e.Network)
-	server := e.addressOn(e.Server, "eth0")
+	command := e.lead(at, e.enters(at), "", e.unled()...)
 	switch {
 	case e.Lab != "" && kind.DockerRestart() != "":
 		f.Remedy = remedy(at, kind.DockerRestart())
-	case strings.HasPrefix(e.Network, "podman"):
+	case strings.HasPrefix(e.Network, "podman") && (e.Lab == "" || command == ""):
 		f.Remedy = remedy(at, "podman network reload --all")
-	case e.Network == "nat" && e.Port != 0 && server != "" && !strings.Contains(e.Dial, ":"):
-		f.Remedy = remedy(at, fmt.Sprintf("nft 'add table ip tare; add chain ip tare prerouting { type nat hook prerouting priority dstnat; }; "+
-			"add rule ip tare prerouting iifname != br0 meta l4proto { tcp, udp } th dport %d dnat to %s:%d'", e.Port, server, e.Port))
-		f.Fix = "and those of the other containers"
+	case e.Lab != "" && command != "":
+		f.Remedy, f.Fix = remedy(at, command), "and those of the other ports and containers, if they are gone too"
 	default:
 		f.Fix = e.run(at, "nft list ruleset") + "  # then publish the port again with the container engine"
 	}

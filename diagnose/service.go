@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"strings"
 
 	"tare/catalog"
 	"tare/result"
@@ -13,13 +14,19 @@ func serviceUnserved() Rule {
 	return Rule{
 		ID: "service-unserved", Grave: true, Dead: true,
 		Match: func(e *Evidence) []result.Finding {
-			if !catalog.ByService(e.Path) || e.Path == catalog.Hairpin || e.Passing == "" {
+			if !catalog.ByService(e.Path) || e.Path == catalog.Hairpin {
 				return nil
 			}
 			t, _ := e.failed()
 			at := hostOf(e.Client)
 			if e.Path == catalog.NodePort || e.Path == catalog.ContainerToNodePort {
 				at = hostOf(e.Server)
+			}
+			if f, lacks := e.withoutRule(t, at); lacks {
+				return []result.Finding{f}
+			}
+			if e.Passing == "" {
+				return nil
 			}
 			why := "the node has no rule for it: kube-proxy, or what replaces it, does not run there or does not write its rules"
 			if t.Failure() == result.Refused {
@@ -33,6 +40,26 @@ func serviceUnserved() Rule {
 			}}
 		},
 	}
+}
+
+// withoutRule is the finding that a node has no rule for a Service, as its rules show, if it has none
+// and knows Services by such rules.
+func (e *Evidence) withoutRule(t result.Trial, at string) (f result.Finding, lacks bool) {
+	byRules := e.dnats(at) || e.Network == "service-iptables" || e.Network == "service-nftables"
+	if len(e.destinations(t, at)) > 0 || !byRules || e.unread(rules) {
+		return f, false
+	}
+	what := fmt.Sprintf("%s port %d over %s", e.Dial, e.Port, strings.ToUpper(transport(t)))
+	f = result.Finding{
+		Cause:      fmt.Sprintf("no rule of %s leads packets for the Service at %s to a server", at, what),
+		Evidence:   []result.Evidence{seen("rule for "+what, "none", at, rules), errorOf(t)},
+		Fix:        "kube-proxy, or what writes these rules, is behind the cluster's changes there: its log says why",
+		Confidence: 0.96,
+	}
+	if routed := e.lead(at, "prerouting", "", e.unled()...); routed != "" { // for its containers, and for itself
+		f.Remedy = remedy(at, routed+" && "+e.lead(at, "output", "", e.unled()...))
+	}
+	return f, true
 }
 
 // hairpinOff finds a pod that does not reach itself through its own Service, as others do.

@@ -10,7 +10,7 @@ import (
 type Chain struct {
 	Name     string // family, table and name: "ip filter FORWARD"
 	Hook     string // through which packets enter it: "forward"; empty: another chain jumps to it
-	Device   string // of a chain of netdev
+	Device   string // of a chain at ingress or egress: "eth0", or several, "eth0, br0"
 	Priority int
 	Policy   string // "drop"
 	Listed   []Listed
@@ -44,7 +44,7 @@ type Step struct {
 // Ends reports whether no more of the packet is seen.
 func (s Step) Ends() bool {
 	switch verb, _, _ := strings.Cut(s.Act, " "); verb {
-	case "drop", "reject", "queue":
+	case "drop", "reject", "queue", "fwd":
 		return true
 	}
 	return false
@@ -84,19 +84,25 @@ func Walk(chains []Chain, p Packet, hook string, acted func(chain string, l List
 
 // enters reports whether packets may come to a base chain, by its family and device.
 func (p Packet) enters(c *Chain) bool {
-	layer := p["layer"].Values // "bridge" or "ip"; of none both
+	layer := p["layer"].Values // "bridge", "arp" or "ip"; of none both "bridge" and "ip"
+	arp := slices.Equal(layer, []string{"arp"})
 	switch family := c.Family(); family {
 	case "bridge":
 		return slices.Contains(layer, "bridge")
 	case "netdev":
-		return p.has("device", c.Device) != Never
+		return !arp && p.onOne(c.Device)
 	case "inet":
-		return !slices.Equal(layer, []string{"bridge"})
+		return !slices.Equal(layer, []string{"bridge"}) && !arp && (c.Device == "" || p.onOne(c.Device))
 	case "arp":
-		return false
+		return arp
 	default:
-		return !slices.Equal(layer, []string{"bridge"}) && p.has("meta nfproto", map[bool]string{true: "ipv6", false: "ipv4"}[strings.HasPrefix(family, "ip6")]) != Never
+		return !slices.Equal(layer, []string{"bridge"}) && !arp && p.has("meta nfproto", map[bool]string{true: "ipv6", false: "ipv4"}[strings.HasPrefix(family, "ip6")]) != Never
 	}
+}
+
+// onOne reports whether packets may pass one of some devices: "eth0, br0".
+func (p Packet) onOne(devices string) bool {
+	return slices.ContainsFunc(strings.Split(devices, ", "), func(device string) bool { return p.has("device", device) != Never })
 }
 
 // mostDepth is how deep chains may jump (NFT_JUMP_STACK_SIZE).
@@ -110,7 +116,9 @@ type walk struct {
 	steps  []Step
 	over   *Step // it ended the way through the base chain
 	doubt  bool  // something before may have ended it
-	ended  bool  // no more of the packet is seen
+	// untracked is what keeps the packet out of connection tracking, so that nothing translates it.
+	untracked *Step
+	ended     bool // no more of the packet is seen
 }
 
 // follow goes through a chain; sure: all packets come to it.
@@ -170,7 +178,17 @@ func (w *walk) do(c *Chain, s Step, depth int) (leaves bool) {
 			w.follow(&w.chains[at], s.Sure, depth+1)
 		}
 		return verb == "goto" && s.Sure
+	case "notrack":
+		w.steps = append(w.steps, s)
+		if s.Sure && s.After == nil && w.untracked == nil {
+			w.untracked = &s
+		}
 	case "accept", "dnat", "snat", "redirect", "masquerade":
+		if w.untracked != nil && verb != "accept" {
+			s.After = w.untracked
+			w.steps = append(w.steps, s)
+			return false
+		}
 		w.steps = append(w.steps, s)
 		w.doubt = w.doubt || !s.Sure
 		if s.Sure && w.over == nil {

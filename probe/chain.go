@@ -46,6 +46,12 @@ func parseChain(body []byte) chain {
 	return c
 }
 
+// Of nftables, where package unix has no names.
+const (
+	hookDevices  = 4 // NFTA_HOOK_DEVS
+	devicePrefix = 2 // NFTA_DEVICE_PREFIX
+)
+
 // addHook takes the hook of a chain, its priority and its device.
 func (c *chain) addHook(body, hook []byte) {
 	c.hook = hookName(body, hook)
@@ -55,6 +61,12 @@ func (c *chain) addHook(body, hook []byte) {
 			c.priority = int(int32(big32(value)))
 		case unix.NFTA_HOOK_DEV:
 			c.device = word(value)
+		case hookDevices:
+			var all []string
+			for kind, name := range attributes(value, 0) {
+				all = append(all, word(name)+map[bool]string{true: "*"}[kind == devicePrefix])
+			}
+			c.device = strings.Join(all, ", ")
 		}
 	}
 }

@@ -83,7 +83,14 @@ func (d *decoder) add(name string, data []byte) {
 		d.load(a[unix.NFTA_BITWISE_DREG], from)
 	case "byteorder":
 		d.load(a[unix.NFTA_BYTEORDER_DREG], d.slots[slot(a[unix.NFTA_BYTEORDER_SREG])])
-	case "numgen", "hash", "fib", "rt", "socket", "osf", "tunnel", "xfrm", "symhash":
+	case "fib":
+		const destination, kind = 2, 3 // NFTA_FIB_F_DADDR, NFT_FIB_RESULT_ADDRTYPE
+		key := name
+		if big32(a[unix.NFTA_FIB_FLAGS]) == destination && big32(a[unix.NFTA_FIB_RESULT]) == kind {
+			key = "fib daddr type"
+		}
+		d.load(a[unix.NFTA_FIB_DREG], operand{key: key, size: 4})
+	case "numgen", "hash", "rt", "socket", "osf", "tunnel", "xfrm", "symhash":
 		d.load(register(a, name), operand{key: name, size: 4})
 	case "cmp":
 		d.compare(slot(a[unix.NFTA_CMP_SREG]), big32(a[unix.NFTA_CMP_OP]), literal(a[unix.NFTA_CMP_DATA]))

@@ -23,6 +23,8 @@ func (d *decoder) payload(a map[uint16][]byte) string {
 		name = map[uint32]string{0: "th sport", 2: "th dport"}[offset]
 	case base == unix.NFT_PAYLOAD_TRANSPORT_HEADER && size == 1 && offset == 0:
 		name = "icmp type"
+	case base == unix.NFT_PAYLOAD_NETWORK_HEADER && d.family == "arp":
+		name = map[uint32]string{6: "arp operation", 8: "arp saddr ether", 14: "arp saddr ip", 24: "arp daddr ip"}[offset]
 	case base == unix.NFT_PAYLOAD_NETWORK_HEADER && d.network == "ip6":
 		name = map[uint32]string{6: "meta l4proto", 7: "ip6 hoplimit", 8: "ip6 saddr", 24: "ip6 daddr"}[offset]
 	case base == unix.NFT_PAYLOAD_NETWORK_HEADER:
@@ -92,6 +94,8 @@ func format(key string, value []byte, names map[uint32]string) string {
 		if name, known := map[uint64]string{unix.ETH_P_IP: "ip", unix.ETH_P_IPV6: "ip6", unix.ETH_P_ARP: "arp"}[number]; known {
 			return name
 		}
+	case key == "fib daddr type" && len(value) == 4 && number32(value) == unix.RTN_LOCAL:
+		return "local"
 	case key == stateKey && len(value) == 4:
 		return strings.Join(states(number32(value)), ",")
 	case strings.HasPrefix(key, "meta ") && len(value) == 4: // in the machine's byte order

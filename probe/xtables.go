@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"tare/firewall"
 )
 
@@ -48,6 +50,18 @@ func (d *decoder) xtables(name string, info []byte) {
 		d.match(firewall.Match{Key: "meta length", Not: room[4] != 0, Values: []string{fmt.Sprintf("%d-%d", number16(room), number16(room[2:]))}})
 	case "iprange":
 		d.iprange(room)
+	case "addrtype":
+		// struct xt_addrtype_info: kinds of source and destination, a bit for each, then what is inverted.
+		const local, invertDest = 1 << unix.RTN_LOCAL, 2
+		if number16(room) != 0 || number16(room[2:]) != local {
+			d.match(firewall.Match{Key: name, Values: []string{"?"}})
+			break
+		}
+		not := number32(room[4:])&invertDest != 0
+		if len(info) > 8 { // revision 0 has a number for each
+			not = number32(room[8:]) != 0
+		}
+		d.match(firewall.Match{Key: "fib daddr type", Not: not, Values: []string{"local"}})
 	default:
 		d.match(firewall.Match{Key: name, Values: []string{"?"}})
 	}
@@ -118,6 +132,20 @@ func xtTarget(name string, revision uint32, info []byte) string {
 		return "ip ttl changed"
 	case "TCPMSS":
 		return fmt.Sprintf("tcp maxseg set %d", number16(room)) // 65535: the path's
+	case "NOTRACK":
+		return "notrack"
+	case "CT":
+		if number16(room)&1 != 0 { // XT_CT_NOTRACK
+			return "notrack"
+		}
+		return ""
+	case "TPROXY":
+		// struct xt_tproxy_target_info: mark, its mask, an address of IPv4, or in a later revision of any, a port.
+		port := room[12:]
+		if revision > 0 {
+			port = room[24:]
+		}
+		return fmt.Sprintf("tproxy to :%d", big16(port))
 	case "LOG", "NFLOG", "MARK", "CONNMARK", "TRACE":
 		return ""
 	}
