@@ -9,7 +9,7 @@ import (
 )
 
 // unmasked is the finding that packets leave the client's host with a container's own address, to which
-// the other has no route, while the other gives those of its containers an address of its own.
+// the other has no route, while the other gives those of its containers one of its addresses.
 func (e *Evidence) unmasked(t result.Trial) (f result.Finding, lacks bool) {
 	near, far := hostOf(e.Client), hostOf(e.Server)
 	client, server := e.addressOn(e.Client, "eth0"), e.addressOn(e.Server, "eth0")

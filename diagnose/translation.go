@@ -104,7 +104,7 @@ func addressesOf(act string) (all []string) {
 }
 
 // lead is the command by which a place gives what is dialled over some protocols the server's own
-// address, in a chain of its own rules if one is named, else where packets come to; empty: what it needs
+// address, in a chain that is named, else where packets come to; empty: what it needs
 // is not known.
 func (e *Evidence) lead(at, hook, chain string, protocols ...string) string {
 	server, family := e.addressOn(e.Server, "eth0"), "ip"

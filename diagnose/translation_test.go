@@ -97,7 +97,7 @@ func TestAServiceWithoutItsRule(t *testing.T) {
 	}
 }
 
-// A host that gives its containers' packets no address of its own is named, not the other one, which has no
+// A host that does not translate what its containers send is named, not the other one, which has no
 // route to them.
 func TestAHostThatDoesNotMasquerade(t *testing.T) {
 	e := refused(t, "clean-nat")
