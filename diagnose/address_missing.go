@@ -125,8 +125,10 @@ func (e *Evidence) knownByHost(at string, six bool) (lost netip.Prefix) {
 }
 
 // dialsEnd reports whether the address that is dialled is an end's own, not one that its host
-// publishes.
-func (e *Evidence) dialsEnd() bool { return e.Path != catalog.PublishedPort && e.Path != "" }
+// publishes or a Service has.
+func (e *Evidence) dialsEnd() bool {
+	return e.Path != "" && !catalog.ByPublishedPort(e.Path) && !catalog.ByService(e.Path)
+}
 
 // likeOthers is an address with the length that its container's host has for the same network.
 func (e *Evidence) likeOthers(at string, address netip.Addr) netip.Prefix {
