@@ -2,7 +2,7 @@
 // cell of a result.
 //
 //   - foreign.go: Read, and the list of the tools
-//   - paste.go, numbering.go, wrapped.go: take off what a paste adds to a log
+//   - paste.go, numbering.go, wrapped.go, load_glued.go: take off what a paste adds to a log
 //   - services.go: the lines of each service that printed into one log
 //   - split.go, document.go, command.go: whose line, document or command it is
 //   - not_read.go: lines in the midst of a run that its tool does not print

@@ -239,3 +239,32 @@ func TestWaitOfVegeta(t *testing.T) {
 	labtest.Equal(t, "duration", cells[0].Params.Number("duration"), 2.5)
 	labtest.Equal(t, "requests in it", cells[0].Samples[0].Metrics["rate"]*2.5, 20)
 }
+
+// Runs of wrk and of autocannon in one line are as many as there are.
+func TestLinesOfLoadWithoutTheirEnds(t *testing.T) {
+	for _, path := range []string{"testdata/wrk/latency.txt", "testdata/autocannon/plain.txt"} {
+		text := string(read(t, path))
+		whole, err := Read(path, []byte(text))
+		glued, errGlued := Read(path, []byte(strings.ReplaceAll(text, "\n", " ")))
+		if err != nil || errGlued != nil {
+			t.Fatal(err, errGlued)
+		}
+		labtest.Equal(t, path, describe(glued), describe(whole))
+		two, err := Read(path, []byte(strings.ReplaceAll(text+text, "\n", " ")))
+		if err != nil || len(two) != 2 {
+			t.Errorf("%s: %v, %d", path, err, len(two))
+		}
+	}
+}
+
+// vegeta report -every prints what was so far again and again (vegeta 12.12): it is one run.
+func TestReportsOfOneRun(t *testing.T) {
+	report := `{"latencies":{"mean":2000000,"max":5000000},"bytes_in":{"total":80,"mean":4},"earliest":"2026-01-02T03:04:05Z","duration":D000000000,"requests":N,"rate":10,"throughput":10,"success":1,"status_codes":{"200":N},"errors":[]}` + "\n"
+	at := func(seconds, requests string) string {
+		return strings.NewReplacer("D", seconds, "N", requests).Replace(report)
+	}
+	cells, err := Read("v.json", []byte(at("1", "10")+at("2", "20")+at("3", "30")))
+	if err != nil || len(cells) != 1 || cells[0].Samples[0].Counters["requests"] != 30 || !strings.Contains(describe(cells), furtherOn) {
+		t.Errorf("%v: %s", err, describe(cells))
+	}
+}

@@ -54,8 +54,10 @@ func unquote(lines []string) []string {
 	var kept []string
 	for _, line := range lines {
 		if line = strings.Trim(bold.ReplaceAllString(unmark(line), "$1$2"), " "); !elided.MatchString(line) {
-			for _, row := range unglued(pointed(line)) {
-				kept = rejoined(kept, row)
+			for _, piece := range ungluedLoad(pointed(line)) {
+				for _, row := range unglued(strings.TrimSpace(piece)) {
+					kept = rejoined(kept, row)
+				}
 			}
 		}
 	}

@@ -16,7 +16,7 @@ type part struct {
 }
 
 // ofRun finds what only one run has.
-var ofRun = expressionOf(`"(?:cookie|start|StartTime)"\s*:\s*"([^"]+)"`)
+var ofRun = expressionOf(`"(?:cookie|start|StartTime|earliest)"\s*:\s*"([^"]+)"`)
 
 // splitter assigns the lines of a text to the tools that claim them. Lines that none claims
 // stay with those before them, those of tools that are not read are left out.

@@ -21,9 +21,16 @@ func (f found) is(other found) bool {
 	return f.document != other.document || f.document && f.begun != "" && f.begun == other.begun
 }
 
+// goesOn reports whether a run is one before it, further on: vegeta report -every prints all so far again.
+func (f found) goesOn(first found) bool {
+	sent, before := f.Samples[0].Counters["sent"], first.Samples[0].Counters["sent"]
+	return f.document && first.document && f.begun != "" && f.begun == first.begun && f.Mode == first.Mode && before > 0 && sent > before
+}
+
 // The warnings of a run that is there twice, or seems to be.
 const (
 	printedTwice = "the text has this run twice: it is read once"
+	furtherOn    = "the text has this run several times, as it went on: the last is read"
 	maybeTwice   = "has the figures of a run before it: the same run, printed twice?"
 )
 
@@ -37,6 +44,10 @@ next:
 		for n := range kept {
 			first := &kept[n]
 			switch {
+			case run.goesOn(*first):
+				*first = run
+				caution(&first.Cell, furtherOn)
+				continue next
 			case first.is(run) && alike(first.Cell, run.Cell, 1e-9):
 				if !first.document {
 					first.Cell, run.Cell = run.Cell, first.Cell
