@@ -45,7 +45,8 @@ func readH2load(lines []string) []result.Cell {
 }
 
 func (run *h2loadRun) isOver(line string) bool {
-	return h2loadHead.MatchString(line) || run.finish != nil && h2loadFinish.MatchString(line)
+	return h2loadHead.MatchString(line) || run.finish != nil && h2loadFinish.MatchString(line) ||
+		run.requests != nil && h2loadRequests.MatchString(line) || run.columns != nil && h2loadColumns.MatchString(line)
 }
 
 func (run *h2loadRun) read(line string) {

@@ -268,3 +268,18 @@ func TestReportsOfOneRun(t *testing.T) {
 		t.Errorf("%v: %s", err, describe(cells))
 	}
 }
+
+// What is printed once in a run is of the next when it comes again: the figures of two pieces of runs are not put together.
+func TestPiecesOfTwoRuns(t *testing.T) {
+	for name, log := range map[string]string{
+		"wrk": "    Latency     1.00ms    0.50ms   9.00ms   89.03%\n    Latency     2.00ms    0.50ms   9.00ms   89.03%\n  100 requests in 1.00s, 1.00MB read\nRequests/sec:   100.00\nTransfer/sec:     1.00MB\n",
+		"h2load": "finished in 100.00ms, 1000.00 req/s, 1.31MB/s\nrequests: 100 total, 100 started, 100 done, 100 succeeded, 0 failed, 0 errored, 0 timeout\n" +
+			"requests: 200 total, 200 started, 200 done, 200 succeeded, 0 failed, 0 errored, 0 timeout\nmin         max         mean         sd        +/- sd\n" +
+			"time for request:     1.00ms     30.00ms      2.00ms      3.00ms    70.00%\n",
+	} {
+		cells, err := Read(name, []byte(log))
+		if err != nil || len(cells) != 2 || len(cells[0].Metrics) == 0 || len(cells[1].Metrics) == 0 {
+			t.Errorf("%s: %v, %s", name, err, brief(cells))
+		}
+	}
+}

@@ -62,7 +62,7 @@ func readSysbench(lines []string) []result.Cell {
 }
 
 func (run *sysbenchRun) isOver(line string) bool {
-	return sysbenchBanner.MatchString(line) || run.took > 0 && sysbenchParts.MatchString(line)
+	return sysbenchBanner.MatchString(line) || run.took > 0 && matchesAny(line, sysbenchParts, sysbenchTime)
 }
 
 func (run *sysbenchRun) figures() bool {

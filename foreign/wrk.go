@@ -62,7 +62,8 @@ func readWrk(lines []string) []result.Cell {
 
 func (run *wrkRun) isOver(line string) bool {
 	_, finished := run.seen["bytes"]
-	return wrkRunning.MatchString(line) || finished && matchesAny(line, wrkThreads, wrkOnly, wrkLatency, wrkTotal) || wrkRefused.MatchString(line)
+	again := run.seen["latency"] != nil && wrkLatency.MatchString(line) || run.seen["total"] != nil && wrkTotal.MatchString(line)
+	return again || wrkRunning.MatchString(line) || finished && matchesAny(line, wrkThreads, wrkOnly, wrkLatency) || wrkRefused.MatchString(line)
 }
 
 func (run *wrkRun) read(line string) {
