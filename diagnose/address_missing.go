@@ -50,7 +50,7 @@ func addressMissing() Rule {
 // the link had them.
 func (e *Evidence) refusedAddresses(at string) (found []result.Finding) {
 	for _, a := range e.Addresses {
-		if a.At != at || !a.Refused || at != e.Client && at != e.Server {
+		if a.At != at || !a.Refused || at != e.Client && at != e.Server || len(e.doubles(a.Prefix.Addr())) > 0 {
 			continue
 		}
 		found = append(found, result.Finding{
@@ -62,6 +62,18 @@ func (e *Evidence) refusedAddresses(at string) (found []result.Finding) {
 		})
 	}
 	return found
+}
+
+// doubles are the neighbour entries that lead to another which has an address, too: wrong-mac names it.
+func (e *Evidence) doubles(address netip.Addr) (names []string) {
+	for _, at := range e.Places {
+		for _, f := range e.wrongNeighbours(at) {
+			if name := f.Evidence[0].Name; strings.HasPrefix(name, address.String()+" dev ") && len(f.Remedy.Then) > 0 {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 func (e *Evidence) refused(at string, address netip.Addr) bool {

@@ -44,6 +44,11 @@ func TestWhatPlacesLost(t *testing.T) {
 			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h1/c1" && a.Device == "eth0" })
 			set(e, "h1", neighbours, "10.101.0.2 dev br0", e.word("h1/c1", links, "eth0.mac")+" stale")
 		}, "address-missing", "h1/c1 has no address 10.101.0.2 on eth0", "sh -c 'ip addr add 10.101.0.2/16 dev eth0 && "},
+		// moby/moby#15840: an address of IPv6 that is there and not in use
+		"the right to use its address": {"clean-route", func(e *Evidence) {
+			lose(e, append(entered(), result.Sighting{At: "h2", Device: "br0", Out: true})...)
+			e.Addresses = append(e.Addresses, result.Address{At: "h2/c1", Device: "eth0", Prefix: prefix("fd00::2/64"), Refused: true})
+		}, "address-missing", "h2/c1 does not use its address fd00::2: another on the link had it", "sh -c 'ip -6 addr del fd00::2/64 dev eth0 && ip -6 addr add fd00::2/64 dev eth0 nodad'"},
 		// projectcalico/calico#8003: an interface that goes down and up has no routes left
 		"all routes of a container": {"clean-route", func(e *Evidence) {
 			lose(e)

@@ -61,7 +61,7 @@ func (e *Evidence) ruleLacks(at string, table uint32, six bool) bool {
 func (e *Evidence) notOwn(at string) (f result.Finding, lacks bool) {
 	local := func(r result.Route) bool { return r.At == at && r.Table == localTable }
 	for _, a := range e.Addresses {
-		own := a.At == at && (at == e.Client || at == e.Server) && a.Device == "eth0"
+		own := a.At == at && (at == e.Client || at == e.Server) && a.Device == "eth0" && !a.Refused
 		if !own || !slices.ContainsFunc(e.Routes, local) || slices.ContainsFunc(e.Routes, func(r result.Route) bool { return local(r) && r.To.Contains(a.Prefix.Addr()) }) {
 			continue
 		}
