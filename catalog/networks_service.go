@@ -28,7 +28,7 @@ func serviceNetworks() []Network {
 		one.Facts = Facts{NAT: true, NeedsL2: true}
 		one.Paths = []string{ClusterIP, HostToClusterIP, NodePort, ContainerToNodePort}
 		one.Params = []Param{
-			{Name: Services, Doc: "Services that the hosts have rules for, the measured one among them (default 1); of a cluster: Services that it has besides while it is measured", Least: 1, Most: mostServices, List: true},
+			{Name: Services, Doc: "Services that the hosts have rules for, the measured one among them (default 1); of a cluster: Services besides", Least: 1, Most: mostServices, List: true},
 			{Name: Backends, Doc: "endpoints of the measured Service (default 1)", Least: 1, Most: mostBackends, List: true},
 			{Name: ServiceAt, Doc: "where the measured Service's rules are among those of the others", Values: []string{InTheMiddle, AtFirst, AtLast}, List: true},
 		}

@@ -107,9 +107,9 @@ func common() []Param {
 	return []Param{
 		{Name: Hosts, Doc: "hosts of each network (default 2)", Least: 1, Most: MaxHosts, List: true},
 		{Name: Containers, Doc: "containers of each host (default 2)", Most: MaxContainers, List: true},
-		{Name: Rules, Doc: "rules on the path of routed packets that match nothing (default 0)", Most: mostRules, List: true},
-		{Name: With, Doc: "command that runs on each host of the networks, which are weighed with it and without, as an observer or a capture", Absent: true, Typed: true},
-		{Name: Neighbour, Doc: "workload that other containers run on the same hosts, with its rate if it has one, as in tcp_stream@100mbit: the networks are weighed beside it and without it", Absent: true},
+		{Name: Rules, Doc: "rules that routed packets pass and that match nothing (default 0)", Most: mostRules, List: true},
+		{Name: With, Doc: "command that runs on each host, as an observer: the networks are weighed with it and without", Absent: true, Typed: true},
+		{Name: Neighbour, Doc: "workload of other containers on the same hosts, as in tcp_stream@100mbit: the networks are weighed beside it and without it", Absent: true},
 		{Name: RulesBy, Doc: "what adds those rules", Values: []string{ByNftables, ByIptables}, List: true},
 	}
 }

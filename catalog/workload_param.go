@@ -26,13 +26,13 @@ const (
 func WorkloadParams() []Param {
 	return []Param{
 		{Name: Flows, Doc: "concurrent connections (default: the workload's own, mostly 1)"},
-		{Name: Size, Doc: "bytes of a message or datagram, for example 64 or 128K (default: the workload's own)"},
-		{Name: Rate, Doc: "rate to send at, for example 100mbit, 250kpps or 5000/s (default: the workload's own)"},
+		{Name: Size, Doc: "bytes of a message or datagram, as 64 or 128K (default: the workload's own)"},
+		{Name: Rate, Doc: "rate to send at, as 100mbit, 250kpps or 5000/s (default: the workload's own)"},
 		{Name: Mode, Doc: "how the engine sends (default: the workload's headline mode)"},
 		{Name: Reverse, Doc: "the serving end sends", Switch: true},
 		{Name: Bidir, Doc: "both ends send", Switch: true},
-		{Name: Bytes, Doc: "end a run after this many bytes of payload, for example 100G"},
-		{Name: Sizes, Doc: "message sizes of a sweep, for example 8:256K:*2 (default: the workload's own)"},
+		{Name: Bytes, Doc: "end a run after this many bytes of payload, as 100G"},
+		{Name: Sizes, Doc: "message sizes of a sweep, as 8:256K:*2 (default: the workload's own)"},
 		{Name: Connections, Doc: "connections of http, mysql and redis, flows of dns, a comma list (default 10; of mysql 1,16,64)", List: true},
 		{Name: AtOnce, Doc: "containers that lifecycle and attach make concurrently, a comma list (default 1,10; 1)", List: true},
 		{Name: Server, Doc: "server of an application, or tare for tare's own: " + Equipped(Server) + " (default: the real one if it is installed)"},

@@ -81,7 +81,7 @@ func labAxes() []Axis {
 		{Name: "mtu", Unit: "bytes", Loose: true, Titled: true, Read: readMTU, Least: 576, Most: 65535, Default: 1500.0, Many: true, Older: "mtus",
 			Flag: "mtu", Help: "MTU of the link between hosts, in bytes, or several, as in 1500,9000 (default 1500)"},
 		{Name: "gso_max", Unit: "bytes", Absent: 65536.0, Titled: true, Read: readSize, Most: mostSegments,
-			Flag: "gso-max", Help: "largest packet of segments that devices pass, in bytes: 196608 for BIG TCP (default: 64 KiB, as they come)"},
+			Flag: "gso-max", Help: "largest packet of segments, in bytes: 196608 for BIG TCP (default: 64 KiB)"},
 		{Name: "pin", Read: readWord, Words: []string{"apart", "same", "none"}, Default: "apart", Whole: true,
 			Flag: "pin", Help: "CPUs of the hosts: apart, same, none (default apart)"},
 		{Name: "cpus", Read: readCount, Least: 1, Most: MaxCPUs, Many: true, Key: "cpus_each",

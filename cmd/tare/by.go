@@ -19,7 +19,7 @@ type alongFlag struct {
 }
 
 func (f *alongFlag) register(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.texts, "by", nil, "also compare along an axis (nic, ip, mtu, link, cpus, kernel) or a parameter: its `name`, or its name and values, as in mtu=1500,9000; may be given again")
+	flags.StringArrayVar(&f.texts, "by", nil, "also compare along an axis (nic, ip, mtu, link, cpus, kernel) or a parameter: its `name`, or with values, as in mtu=1500,9000; again for more")
 }
 
 // take treats --by mtu=1500,9000 as --mtu 1500,9000, and remembers what is compared along.

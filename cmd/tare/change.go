@@ -20,8 +20,8 @@ type changeFlags struct {
 }
 
 func (f *changeFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.before, "before", "", "what a change costs: the result before it, which this command writes if it is not there; then make the change, and type the same command again")
-	flags.StringVar(&f.after, "after", "", "with --before: the result after the change; it has the same plan and nodes, and is compared")
+	flags.StringVar(&f.before, "before", "", "the result before a change, written if it is not there; then make the change, and type the same command again")
+	flags.StringVar(&f.after, "after", "", "with --before: the result after it, which is compared")
 	f.limit.registerRegression(flags)
 }
 

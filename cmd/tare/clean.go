@@ -15,10 +15,9 @@ func cleanCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove what runs have left at a site",
-		Long: `Clean removes what tare has left on machines that it did not build: at a site docker
-the containers and images of runs that died, at a site kubernetes their namespaces, at a
-site ssh the copies of tare that are kept for the next run. It prints each before it goes.
-Runs that go on keep what is theirs.
+		Long: `Clean removes what tare has left at a site: of docker the containers and images, of
+kubernetes the namespaces of runs that died, of ssh the copies of tare that are
+kept for the next run. Runs that go on keep what is theirs.
 
 Labs need no cleaning: each command of tare removes what labs that died have left.`,
 		Example: `  tare clean --site docker

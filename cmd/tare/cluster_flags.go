@@ -13,8 +13,8 @@ import (
 // registerCluster adds the flags that say which cluster, what there, and how.
 func registerCluster(flags *pflag.FlagSet, to *kubernetes.Site) {
 	flags.StringVar(&to.Context, "context", "", "the context of the kubeconfig (default: the current one)")
-	flags.StringVar(&to.Namespace, "namespace", "", "a namespace for the pods that is there (default: the run makes its own, and removes them)")
-	flags.StringSliceVar(&to.Nodes, "nodes", nil, "nodes, as in a,b; of a run more than two are measured in pairs (default: two ready ones of one zone and type; of a mesh all that take pods)")
+	flags.StringVar(&to.Namespace, "namespace", "", "a namespace that is there, for the pods (default: the run makes its own)")
+	flags.StringSliceVar(&to.Nodes, "nodes", nil, "nodes, as in a,b (default: two ready ones of one zone and type; of a mesh all that take pods)")
 	flags.StringVar(&to.Selector, "selector", "", "labels of the nodes to choose from, as kubectl takes them")
 	flags.StringSliceVar(&to.Tolerations, "tolerations", nil, "taints of nodes that the pods tolerate, as in KEY=VALUE:EFFECT")
 	flags.StringVar(&to.Image, "image", "", "the image of the pods, made by tare image (default: one that the nodes have, into which tare is sent)")
@@ -22,7 +22,7 @@ func registerCluster(flags *pflag.FlagSet, to *kubernetes.Site) {
 
 // registerProbe adds the flag by which nodes are looked at from inside.
 func registerProbe(flags *pflag.FlagSet, to *kubernetes.Site) {
-	flags.BoolVar(&to.ProbeNodes, "probe-nodes", false, "privileged pods on the nodes' own networks, which follow packets there and read the nodes' rules")
+	flags.BoolVar(&to.ProbeNodes, "probe-nodes", false, "privileged pods on the nodes' own networks: they follow packets and read rules there")
 }
 
 // readLoad checks the load of a cluster. What is a parameter of networks too is taken from

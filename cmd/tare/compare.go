@@ -33,19 +33,15 @@ func compareCommand(s streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare OLD NEW...",
 		Short: "Compare results with an older one, and check limits",
-		Long: `Compares each newer result with the older one, cell by cell: the same network,
-path, workload, mode and parameters. What differs between the machines is shown
-first; if anything does, tolls are compared, what a network costs compared with its
-own host, so that a change of machine is not read as one of the network. Two files
-of one experiment are paired by their blocks.
+		Long: `Compares each newer result with the older one, cell by cell. What differs between
+the machines is shown first; if anything does, tolls are compared and not values.
+Two files of one experiment are paired by their blocks.
 
 A limit is broken where the whole 95 % interval lies beyond it, and is held to
-throughput, rates and medians. --max-regression holds tolls, so that a busier machine is
-no regression of a network; with --absolute it holds values, the host's own too. A limit
-is also broken by what is lost: a network or cell that the older result has, or the newer
-one's plan, and that failed, was skipped or is absent; --allow-missing names what may be.
-Then the exit status is 4. It is 5 where a limit can't be answered, as with too few blocks,
-or where the results have nothing in common.`,
+throughput, rates and medians. It is also broken by a network or cell that the older
+result has, or the newer one's plan, and that failed, was skipped or is absent. Then the
+exit status is 4. It is 5 where a limit can't be answered, as with too few blocks, or
+where the results have nothing in common.`,
 		Example: `  tare compare old.json new.json
   tare compare old.json new.json --max-regression 3%
   tare compare old.json new.json --max-regression 3% --absolute

@@ -38,11 +38,9 @@ func doctorCommand(s streams) *cobra.Command {
 		Long: `Looks for known faults and prints each with its evidence and the command that
 fixes it, the worst first. It changes nothing.
 
-In a lab it sends small and MTU-sized messages, a train of datagrams and a short
-stream over every path of the lab's network, or between two places, and records
-which devices carry them. At places that tare did not build (--site, --machines,
---docker-context, --endpoint) it does so between them. On this machine it reads the
-kernel's counters and settings.
+In a lab or at a site it sends small and MTU-sized messages, a train of datagrams and a
+short stream over every path, or between two places, and records which devices carry
+them. On this machine it reads the kernel's counters and settings.
 
 The exit status is 4 if a finding is an error, else 0.`,
 		Example: `  tare doctor --lab demo
@@ -78,7 +76,7 @@ The exit status is 4 if a finding is an error, else 0.`,
 	c.Flags().StringVar(&f.lab, "lab", "", "name of the lab to examine (default: this machine)")
 	c.Flags().StringVar(&f.from, "from", "", "place that sends, for example h1/c1")
 	c.Flags().StringVar(&f.to, "to", "", "place that receives, for example h2/c1")
-	c.Flags().DurationVar(&f.idle, "idle", 0, "of a lab or of places: have a connection rest so long, as 30s, before it carries a message (default: none is tried)")
+	c.Flags().DurationVar(&f.idle, "idle", 0, "of a lab or of places: also try a connection that rests so long, as 30s")
 	c.Flags().BoolVar(&f.docker, "docker", false, "examine this machine's Docker too")
 	f.site.register(c.Flags(), diagnosing)
 	f.lang.register(c.Flags())

@@ -20,8 +20,7 @@ func imageCommand(s streams) *cobra.Command {
 		Use:   "image [FILE]",
 		Short: "Write this program as a container image",
 		Long: `Image writes a container image that holds this program and nothing else, as docker load,
-podman load and ctr images import take it: to a file, or to standard output where that is
-no terminal. It is for engines and clusters that you give images to yourself.
+podman load and ctr images import take it: to a file, or to standard output.
 
 With --push it is sent to a registry, for each architecture for which a tare is beside
 this one (make dist), as docker login or podman login lets you. What is printed names it.`,

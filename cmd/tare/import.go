@@ -29,9 +29,9 @@ func importCommand(s streams) *cobra.Command {
 		Long: `Reads what other tools printed, and makes each run in it a cell of a result:
 ` + strings.Join(foreign.Tools(), ", ") + `.
 
-Logs may be pasted: prompts, comment marks, line numbers, colours, lost blanks,
-cut-off and repeated runs and several tools in one file do no harm. What an
-output does not contain is null, never guessed. "-" reads standard input.
+Logs may be pasted: prompts, line numbers, colours, cut-off runs and several tools in
+one file do no harm. What an output does not contain is null, never guessed. "-" reads
+standard input.
 
 Numbers that can't be true together are marked. With --link each throughput
 is shown with the most that the wire can carry.`,

@@ -93,7 +93,7 @@ func labUpCommand(s streams) *cobra.Command {
 	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")
 	c.Flags().IntVar(&ip, "ip", 4, "version of IP: 4, or 6 where each address of IPv4 has one of IPv6 besides")
 	c.Flags().StringVar(&pin, "pin", pins.Words[0], "CPUs of the hosts: "+strings.Join(pins.Words, ", "))
-	c.Flags().StringVar(&cpus, "cpus", "", "CPUs of each host, for example h1=0,h2=1")
+	c.Flags().StringVar(&cpus, "cpus", "", "CPUs of each host, as h1=0,h2=1")
 	c.Flags().StringVar(&cc, "cc", "cubic", "TCP congestion control of both ends")
 	return c
 }

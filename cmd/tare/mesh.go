@@ -44,15 +44,9 @@ func meshCommand(s streams) *cobra.Command {
 		Long: `Measures between pairs of machines and names who is slow: a node, a link, a group of
 nodes (a rack, a zone), or an uplink that carries less than all pairs need at once.
 
-Each node is in one pair at a time, and meets each other node. What sticks out is
-measured again, alone, with partners that do not; only that names somebody. What was not
-measured is listed, and never taken for slow.
-
-Where each node is a machine by itself, every round is measured twice: few pairs at
-a time, and all at once. The difference of the two is oversubscription.
-
-At a site kubernetes a DaemonSet of the run's own puts a pod on each node that takes pods,
-and goes with the run.`,
+What sticks out is measured again, alone, with partners that do not; only that names
+somebody. What was not measured is listed, and never taken for slow. At a site
+kubernetes a DaemonSet of the run's own puts a pod on each node that takes pods.`,
 		Example: `  tare mesh --machines a,b,c,d,e,f
   tare mesh --endpoint a='ssh a' --endpoint b='ssh b' --endpoint c='ssh c' --endpoint d='kubectl exec -i d --'
   tare mesh --machines a,b,c,d --group rack1=a,b --group rack2=c,d --out mesh.json
@@ -83,28 +77,28 @@ and goes with the run.`,
 }
 
 func (f *meshFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.site, "site", "", "where the nodes are: "+strings.Join(ofMeshSites, ", ")+" (default: what the flags below are of)")
+	flags.StringVar(&f.site, "site", "", "where the nodes are: "+strings.Join(ofMeshSites, ", ")+" (default: by the other flags)")
 	flags.StringSliceVar(&f.machines, "machines", nil, "machines that ssh reaches, as in a,b,c")
 	flags.StringArrayVar(&f.endpoints, "endpoint", nil, "a node, and the command that reaches it, as in a='ssh a'; once for each")
 	flags.StringVar(&f.lab, "lab", "", "the hosts of this running lab (tare lab up)")
 	registerCluster(flags, &f.cluster.Site)
-	flags.BoolVar(&f.cluster.OnHosts, "on-hosts", false, "with --site kubernetes: pods are on the nodes' own networks, not on that of pods")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "with --site kubernetes: print what would be made there, and the role that allows it")
-	flags.DurationVar(&f.every, "every", 0, "with --site kubernetes: print what has the cluster run the mesh so often by itself, for kubectl apply; nothing is made")
+	flags.BoolVar(&f.cluster.OnHosts, "on-hosts", false, "with --site kubernetes: pods on the nodes' own networks")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "with --site kubernetes: print what would be made, and the role that allows it")
+	flags.DurationVar(&f.every, "every", 0, "with --site kubernetes: print a CronJob that runs the mesh so often, for kubectl apply")
 	flags.StringVar(&f.program, "far-path", "", "the tare that is there already, at every node (default: this one is sent)")
-	flags.StringArrayVar(&f.groups, "group", nil, "nodes that are in one rack, zone or at one switch, as in rack1=a,b; once for each")
+	flags.StringArrayVar(&f.groups, "group", nil, "nodes of one rack, zone or switch, as in rack1=a,b; once for each")
 	flags.StringVar(&f.workloads, "workloads", "tcp_rr", "what is measured, a comma list: "+strings.Join(ofMeshes, ", "))
 	flags.IntVar(&f.blocks, "blocks", 3, "passes over all pairs")
 	flags.StringVar(&f.duration, "duration", "100ms", "length of a window")
-	flags.StringVar(&f.maxRate, "max-rate", "", "what is sent on average over more than 10 s, for example 1gbit (default: as much as it can)")
-	flags.BoolVar(&f.dense, "dense", false, "measure every round with all pairs at once, too (default: where each node is a machine by itself)")
-	flags.IntVar(&f.incast, "incast", 0, "then also measure many to few: all other nodes send to so many at once, and each node is sent to (default: no)")
+	flags.StringVar(&f.maxRate, "max-rate", "", "what is sent on average over more than 10 s, as 1gbit (default: all that passes)")
+	flags.BoolVar(&f.dense, "dense", false, "measure every round with all pairs at once, too (default: where each node is one machine)")
+	flags.IntVar(&f.incast, "incast", 0, "also measure many to few: all others send to so many nodes at once (default: no)")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of the order (default: random)")
 	flags.StringVar(&f.out, "out", "", "result file, written after each round (default: none, or that of --resume)")
-	flags.StringVar(&f.resume, "resume", "", "go on with this result file, which was interrupted")
+	flags.StringVar(&f.resume, "resume", "", "go on with this interrupted result file")
 	flags.StringVar(&f.page, "report", "", "also write a page to FILE.html, after the last round")
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output")
-	flags.BoolVar(&f.quiet, "quiet", false, "say nothing about how it goes on: a pod's log then is the result alone, with --json")
+	flags.BoolVar(&f.quiet, "quiet", false, "print no progress")
 	f.lang.register(flags)
 }
 

@@ -14,7 +14,7 @@ import (
 type modules bool
 
 func (m *modules) register(flags *pflag.FlagSet) {
-	flags.BoolVar((*bool)(m), "load-modules", false, "load the kernel modules of the networks, also those that add devices to the machine's own network (gre0, tunl0)")
+	flags.BoolVar((*bool)(m), "load-modules", false, "load the networks' kernel modules, also those that add devices to the machine's own network (gre0, tunl0)")
 }
 
 // load loads the modules of networks, where it is allowed. What the kernel does not have is

@@ -36,21 +36,12 @@ with TCP throughput and round trips, in about a minute. A YAML file is a plan to
 run; a result file runs its plan again. Flags change the plan: fewer networks,
 paths or workloads get longer windows.
 
-With --case it repeats a published measurement (tare list cases): it runs the
-experiments one after the other, compares their figures with the published ones,
-and gives a verdict on each claim.
+With --case it repeats a published measurement (tare list cases) and gives a verdict
+on each of its claims.
 
-With --endpoint it builds nothing: it measures between hosts and containers that
-are there already, each reached by a command.
-
-With --kernel it boots each kernel in a virtual machine, measures the plan in all
-of them in turns, and weighs the other kernels against the first.
-
-With --trace it follows packets hop by hop, as tare trace does.
-
-With --every and --for it is a soak: it measures the plan again and again in one
-lab, which stays, keeps each round in the folder --out, and shows how the cells go
-on (tare trend).`,
+With --endpoint it builds nothing: it measures between hosts and containers that are
+there, each reached by a command. With --kernel it measures in virtual machines.
+With --every and --for it is a soak: it measures again and again in one lab.`,
 		Example: `  tare run
   tare run --networks host,vxlan --paths cross-host --workloads tcp_stream
   tare run --networks host,vxlan --workloads tcp_stream --link 1gbit

@@ -38,8 +38,7 @@ func sendCommand(s streams) *cobra.Command {
 		Use:   "send",
 		Short: "Do one run against a tare serve, or against iperf3",
 		Long: `Does one run against a tare serve and prints what both ends measured: no lab, no
-baseline, no toll. Nothing is printed while the window is open; --interval adds
-a line for each step of the series afterwards. With --iperf3 the server is that
+baseline, no toll. Nothing is printed while the window is open. With --iperf3 the server is that
 of iperf3, there is no warm-up by default, and a line is printed each second. With
 --workload http and a URL it is any server of HTTP/1.1.`,
 		Args: noArgs,

@@ -23,8 +23,7 @@ func serveCommand(s streams) *cobra.Command {
 		Short: "Serve the runs of tare send, at one port",
 		Long: `Serves the runs that tare send asks for, one after another or side by side, until
 it is interrupted. One port takes requests and data; a second run at the same
-time uses another port, whose number the sender receives. A peer that connects
-without a run's token is dropped and counted. With --iperf3 it is a server for
+time uses another port. A peer without a run's token is dropped and counted. With --iperf3 it is a server for
 iperf3's own clients instead.
 
 Bind it to the address of the path under test. With a token only senders that

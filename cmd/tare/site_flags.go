@@ -36,8 +36,8 @@ type siteFlags struct {
 func (f *siteFlags) register(verb *pflag.FlagSet, job jobs) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	defer take(verb, flags, job)
-	flags.StringVar(&f.kind, "site", "", "where the ends are: "+strings.Join(siteNames(), ", ")+" (default: what the flags below are of, else lab)")
-	flags.StringArrayVar(&f.endpoints, "endpoint", nil, "an end, and the command that reaches it, as in h1='ssh a' or h1/c1='docker exec -i web'; once for each of "+strings.Join(site.Places(), ", "))
+	flags.StringVar(&f.kind, "site", "", "where the ends are: "+strings.Join(siteNames(), ", ")+" (default: by the other flags, else lab)")
+	flags.StringArrayVar(&f.endpoints, "endpoint", nil, "an end and the command that reaches it, as h1='ssh a' or h1/c1='docker exec -i web'; once for each of "+strings.Join(site.Places(), ", "))
 	flags.StringSliceVar(&f.machines, "machines", nil, "machines that ssh reaches, as in a,b; more than two are measured in pairs")
 	flags.StringVar(&f.in, "in", "", "the command that reaches a container on each, as in 'podman exec -i web'")
 	flags.StringArrayVar(&f.contexts, "docker-context", nil, "a Docker engine by its context; twice for two (default: the engine in use)")

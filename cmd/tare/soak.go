@@ -34,9 +34,9 @@ const (
 )
 
 func (f *soakFlags) register(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.every, "every", 0, "a soak: measure the plan so often, in a lab that stays, and keep each round in the folder --out")
+	flags.DurationVar(&f.every, "every", 0, "a soak: measure the plan so often in one lab, and keep each round in the folder --out")
 	flags.DurationVar(&f.total, "for", 0, "with --every: for so long, as 24h")
-	flags.BoolVar(&f.resume, "resume", false, "go on with the soak in the folder --out, with its plan; begin it if it is not there")
+	flags.BoolVar(&f.resume, "resume", false, "go on with the soak in the folder --out, or begin it")
 }
 
 // beginSoak checks the flags of a soak, and gives the arguments of what is measured: one that goes on has

@@ -24,15 +24,13 @@ func traceCommand(s streams) *cobra.Command {
 		Long: `Measures each network as tare run does. After each window it measures a second
 one, in which it follows the packets through the kernel: how long each hop takes
 and which one adds the toll, where packets are lost and why, and what the CPUs
-execute. Tracing slows the packets: tare prints by how much, and scales the hops
-to the window without tracing.
+execute. Tracing slows the packets: tare prints by how much, and scales the hops.
 
 It needs root and a kernel with BTF (Linux 6.3). Elsewhere it reports the kernel's
 counters only, and exits with status 3.
 
-With --site, --machines, --docker-context or --endpoint it builds nothing: it traces
-between hosts and containers that are there already, on each of their machines where
-the user that the command gives is root.`,
+With --site, --machines, --docker-context or --endpoint it builds nothing: it traces on
+each machine where the user that the command gives is root.`,
 		Example: `  tare trace
   tare trace --networks vxlan --paths cross-host
   tare trace --networks bridge --paths same-host --workloads udp_pps
@@ -58,11 +56,11 @@ func (f *runFlags) registerTrace(flags *pflag.FlagSet) {
 	for name, usage := range map[string]string{
 		"networks": "networks to trace, a comma list or all (default bridge,vxlan; with --lab the lab's)",
 		"blocks":   "passes over all cells (default 5)",
-		"duration": "length of a window, for example 500ms (default 200ms)",
+		"duration": "length of a window, as 500ms (default 200ms)",
 		"lab":      "trace in this running lab (tare lab up)",
 		"out":      "write the result to this file as well",
 		"json":     "write the result to standard output",
-		"folded":   "write the sampled stacks of the CPUs to this file, for flame graphs",
+		"folded":   "write sampled stacks to this file, for flame graphs",
 	} {
 		flags.Lookup(name).Usage = usage
 	}

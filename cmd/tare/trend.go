@@ -21,12 +21,12 @@ func trendCommand(s streams) *cobra.Command {
 		Use:   "trend RESULT|FOLDER...",
 		Short: "Show how cells go on over several results, and when they change",
 		Long: `Shows a line for each cell over several results, in the order of time: of a soak (tare run
---every), whose folder is enough, or of separate runs, as of every night. The newest is
-compared with the first, and results that have no cell of it are left out and named.
+--every), whose folder is enough, or of separate runs. The newest is compared with the
+first, and results that have no cell of it are left out and named.
 
 Then it names changes that last: when, by how much, whether of a network or of the
-machine, and what else is otherwise since then: the kernel's log, counters, findings,
-settings. A trend in which nothing changes names one in 5 % of all cases at most.
+machine, and what else is otherwise since then. Where nothing changes it names one in
+5 % of all cases at most.
 
 Limits are as those of tare compare, and hold the newest result against the first;
 where one is broken the exit status is 4.`,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,14 +12,51 @@ var verbLine = regexp.MustCompile(`(?m)^  ([a-z]+) +\S`)
 
 // WriteHelp writes docs/cli.md: each verb's --help is a section. ask gives what tare prints.
 func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
-	fmt.Fprint(w, "# Command line\n\nWritten by `go run ./test/docs > docs/cli.md`: what each verb says with `--help`.\n\n"+
+	fmt.Fprint(w, "# Command line\n\nWritten by `go run ./test/docs > docs/cli.md`: what each verb says with `--help`. Flags \"as tare run\" are\n"+
+		"described at [tare run](#tare-run), in the same words.\n\n"+
 		"Exit status: 0 done; 1 a cell or the tool failed; 2 the command, plan or file is wrong;\n"+
 		"3 something it needs is missing here; 4 a limit is broken, or doctor found a fault; 5 it is not known whether one is;\n"+
 		"130 interrupted, and what was measured is saved.\n\n"+
 		"A shell completes verbs, flags and the names of networks, workloads, paths and more: `tare completion bash --help` says how.\n")
+	run, err := ask("run", "--help")
+	if err != nil {
+		return fmt.Errorf("ask tare run --help: %w", err)
+	}
 	return eachVerb(ask, nil, func(verb []string, help string) {
+		if !slices.Equal(verb, []string{"run"}) {
+			help = withoutShared(help, run)
+		}
 		fmt.Fprintf(w, "\n## %s\n\n```text\n%s```\n", strings.Join(append([]string{"tare"}, verb...), " "), help)
 	})
+}
+
+// described is a flag in a help text: its line, and those that go on with it.
+var described = regexp.MustCompile(`(?m)^ {6}--.*\n?(?: {7,}.*\n?)*`)
+
+// withoutShared is a verb's help where the flags that tare run describes in the same words are named only.
+func withoutShared(help, run string) string {
+	words := func(entry string) string {
+		return strings.ReplaceAll(strings.Join(strings.Fields(entry), " "), `"`, "")
+	}
+	known := map[string]bool{}
+	for _, entry := range described.FindAllString(run, -1) {
+		known[words(entry)] = true
+	}
+	paragraphs := strings.Split(strings.TrimSuffix(help, "\n"), "\n\n")
+	for n, text := range paragraphs {
+		shared := ""
+		own := described.ReplaceAllStringFunc(text, func(entry string) string {
+			if !known[words(entry)] {
+				return entry
+			}
+			shared += " " + strings.Fields(entry)[0]
+			return ""
+		})
+		if shared != "" {
+			paragraphs[n] = strings.TrimSuffix(own, "\n") + "\n      as tare run:" + shared
+		}
+	}
+	return strings.Join(paragraphs, "\n\n") + "\n"
 }
 
 // eachVerb visits a verb and those below it, and topics, as the help text lists them. The scripts of shells are left
