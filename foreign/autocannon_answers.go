@@ -47,7 +47,11 @@ func (b *builder) answers(sent, answered float64) {
 	b.basis.resolution = time.Millisecond
 	b.observed(answered)
 	if good, known := b.sample.Counters["answered_2xx"]; known {
-		b.succeeded(good, "request")
+		redirects, known := b.sample.Counters["answered_3xx"]
+		if good == 0 && !known {
+			b.warn("none of the answers was 2xx: they are errors, or redirects, which --json counts by themselves")
+		}
+		b.succeeded(good+redirects, "request")
 	} else {
 		b.succeeded(answered, "request")
 	}

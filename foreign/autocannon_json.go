@@ -27,6 +27,7 @@ type cannonDocument struct {
 	Timeouts    float64            `json:"timeouts"`
 	Non2xx      float64            `json:"non2xx"`
 	Good        *float64           `json:"2xx"`
+	Redirects   float64            `json:"3xx"`
 	Resets      float64            `json:"resets"`
 	Mismatches  float64            `json:"mismatches"`
 }
@@ -87,6 +88,7 @@ func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 		b.counter("non_2xx", d.Non2xx)
 		if d.Good != nil {
 			b.counter("answered_2xx", *d.Good)
+			b.counter("answered_3xx", d.Redirects)
 		}
 		b.warn(fmt.Sprintf("%.0f errors (%.0f timeouts), %.0f responses that were not 2xx", d.Errors, d.Timeouts, d.Non2xx))
 	}

@@ -2,7 +2,7 @@
 // cell of a result.
 //
 //   - foreign.go: Read, and the list of the tools
-//   - paste.go, numbering.go, wrapped.go, load_glued.go: take off what a paste adds to a log
+//   - paste.go, numbering.go, wrapped.go, ansible.go, load_glued.go: take off what a paste adds to a log
 //   - services.go: the lines of each service that printed into one log
 //   - split.go, document.go, command.go: whose line, document or command it is
 //   - not_read.go: lines in the midst of a run that its tool does not print
@@ -18,6 +18,7 @@ package foreign
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -113,12 +114,21 @@ func Read(name string, data []byte) ([]result.Cell, error) {
 	case others != "":
 		return nil, fmt.Errorf("read %s: this is %s: %q: give the output of %s", name, others, firstLine(lines), strings.Join(Tools(), ", "))
 	case len(s.parts) > 0:
-		return nil, fmt.Errorf("read %s: this is %s's, but without a run in it: %q: run it to its end, and give all that it printed",
-			name, s.parts[len(s.parts)-1].parser.tool, firstLine(lines))
+		return nil, fmt.Errorf("read %s: this is %s's, but without a run in it: %q: %s",
+			name, s.parts[len(s.parts)-1].parser.tool, firstLine(lines), remedy(lines))
 	case firstLine(lines) == "":
 		return nil, fmt.Errorf("read %s: it is empty: give the output of %s", name, strings.Join(Tools(), ", "))
 	}
 	return nil, fmt.Errorf("read %s: no tool's output: %q: give the output of %s", name, firstLine(lines), strings.Join(Tools(), ", "))
+}
+
+// remedy is how a text without a run would have one.
+func remedy(lines []string) string {
+	const long = 300 // no line of these tools
+	if slices.ContainsFunc(lines, func(line string) bool { return len(line) > long }) {
+		return "its line ends are lost: give the lines as the tool printed them"
+	}
+	return "run it to its end, and give all that it printed"
 }
 
 // ReadRun returns the first run in the output of one tool. A run that failed is

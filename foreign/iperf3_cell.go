@@ -141,7 +141,7 @@ func (run *iperf3Run) isUDP() bool {
 
 var (
 	loneNumber = expressionOf(`^\d+$`)
-	tcpSender  = expressionOf(`^(\d+)(?:\s+([\d.]+)\s*([KMG]?)Bytes)?(?:\s*sender|\s*$)`)
+	tcpSender  = expressionOf(`^(\d+)(?:\s+([\d.]+)\s*([KMG]?)Bytes)?(?:\s*s[ender]*|\s*)$`)
 )
 
 // retransmits are those of a TCP sender's row, and its window in bytes. The

@@ -48,6 +48,7 @@ type iperf3Run struct {
 	reverse            bool
 	udp, sctp, named   bool // named: the lines name the protocol
 	opened             bool // the head of a client's output, or its command, was read
+	cut                cutEnds
 	size, target       any
 	cc                 string
 	intervals, totals  []row
@@ -132,7 +133,7 @@ func (run *iperf3Run) isOver(line string) bool {
 		return !run.empty()
 	}
 	r, isRow := parseRow(line)
-	if !isRow || r.sends || r.receives || r.start > 0 || len(run.intervals)+len(run.totals) == 0 {
+	if !isRow || r.sends || r.receives || r.start > 0 || len(run.intervals)+len(run.totals) == 0 || run.cut.goesOn(run, r) {
 		return false
 	}
 	return len(run.totals) > 0 && run.totals[0].sends != run.totals[0].receives || run.again(r)
@@ -217,6 +218,8 @@ func (run *iperf3Run) readRow(r row) {
 	case r.nothing:
 		run.nothings++
 	case r.omitted:
+	case run.cut.goesOn(run, r):
+		run.totals = append(run.totals, run.cut.named(run, r))
 	case r.sends || r.receives:
 		run.totals = append(run.totals, r)
 	case run.spans(r):

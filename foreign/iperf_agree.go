@@ -17,6 +17,9 @@ type amount struct {
 	bytesOff, secondsOff, bitsOff float64
 }
 
+// fewDigits is by how much rounding may have changed a rate before that is said.
+const fewDigits = 0.1
+
 // roundedBy is half of the last digit of a printed number.
 func roundedBy(text string) float64 {
 	for n := len(text) - 1; n >= 0; n-- {
@@ -61,6 +64,9 @@ func (a amount) best() float64 {
 func (a amount) differs() string {
 	const allowed = 0.02
 	bits, off, known := a.mean()
+	if known && min(off, a.bitsOff) > fewDigits*a.bits {
+		return fmt.Sprintf("printed with so few digits that it may be up to %.0f %% more or less", 100*min(off, a.bitsOff)/a.bits)
+	}
 	if !known || math.Abs(bits-a.bits) <= off+a.bitsOff+allowed*max(bits, a.bits) {
 		return ""
 	}

@@ -75,8 +75,8 @@ func parseRow(line string) (row, bool) {
 const sum = "SUM"
 
 var (
-	senderWord   = expressionOf(`sender|发送`)
-	receiverWord = expressionOf(`receiver|接收`)
+	senderWord   = expressionOf(`sender|\bs(?:e(?:n(?:d(?:e)?)?)?)?$|发送`)
+	receiverWord = expressionOf(`receiver|\br(?:e(?:c(?:e(?:i(?:v(?:e)?)?)?)?)?)?$|接收`)
 )
 
 // datagrams is the end of a UDP receiver's row.

@@ -83,7 +83,7 @@ func readK6JSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	var cells []result.Cell
 	for _, workload := range []string{"http", "grpc"} {
 		times := s.metrics[workload+"_req_duration"]
-		if times == nil && (workload != "http" || s.metrics["grpc_req_duration"] != nil) {
+		if times == nil && (workload != "http" || s.metrics["http_reqs"] == nil) {
 			continue
 		}
 		b := newLoad("k6", workload, cut)
@@ -104,6 +104,13 @@ func readK6JSON(doc []byte, cut bool) ([]result.Cell, bool) {
 		if b.cell.Status == result.StatusOK {
 			k6Times(b, times)
 		}
+		cells = append(cells, b.done())
+	}
+	if cells == nil {
+		b := newLoad("k6", "", cut)
+		b.counter("iterations", s.metrics["iterations"]["count"])
+		b.known("duration", s.took)
+		b.warn("no requests of HTTP or gRPC in it, which are what tare reads of k6")
 		cells = append(cells, b.done())
 	}
 	return cells, true

@@ -25,6 +25,9 @@ func idle() map[string]expression {
 	}
 }
 
+// heading is what a script or a shell prints between runs: "== node 2 ==", a prompt, "Run 3:".
+var heading = expressionOf(`^([=#*~+-])(?:\s*[=#*~+-])+[^=#*~+-].*|^\S+@\S+.*[$#%>]|^\[\S+@\S+ [^\]]*\]|^\w[\w ,.()/-]*:$|=>\s*\{?$`)
+
 // notRead counts the lines in the midst of a part that have numbers and that its tool does not
 // print, and returns the first of them.
 func (p part) notRead() (count int, first string) {
@@ -36,7 +39,7 @@ func (p part) notRead() (count int, first string) {
 	}
 	for n, line := range p.lines {
 		if p.parser.claim(p.lines[n:]) == none {
-			if begun && strings.ContainsAny(line, "0123456789") && !known(line) {
+			if begun && strings.ContainsAny(line, "0123456789") && !known(line) && !heading.MatchString(line) {
 				between = append(between, line)
 			}
 			continue

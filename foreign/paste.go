@@ -29,7 +29,7 @@ var (
 // clean takes off what a paste adds to a log: encodings, colours, comment
 // marks, line numbers. It returns the lines that remain.
 func clean(data []byte) []string {
-	text := colour.ReplaceAllString(decode(data), "")
+	text := registered(colour.ReplaceAllString(decode(data), ""))
 	text = tag.ReplaceAllString(newline.ReplaceAllString(text, "\n"), "")
 	if entity.MatchString(text) {
 		text = html.UnescapeString(text)

@@ -6,7 +6,7 @@ import (
 )
 
 // serviceForms are how the name of a service comes before each of its lines: of docker compose,
-// kubectl logs --prefix, journalctl, stern, and of iperf3 --title and pdsh.
+// kubectl logs --prefix, journalctl, stern, of iperf3 --title and pdsh, and the files of grep.
 func serviceForms() []expression {
 	return []expression{
 		expressionOf(`^([A-Za-z][\w.-]*) *\|(?: (.*))?$`),
@@ -14,6 +14,7 @@ func serviceForms() []expression {
 		expressionOf(`^(\S+ [\w./-]+\[\d+\]):(?: (.*))?$`),
 		expressionOf(`^([a-z][a-z0-9.]*-[a-z0-9.-]* [a-z][a-z0-9-]*)(?: (.*))?$`),
 		expressionOf(`^([A-Za-z][\w .@/-]*):(?: +(.*))?$`),
+		expressionOf(`^((?:\d{1,3}\.){3}\d{1,3}|[\w./-]+\.(?:log|txt|out)): ?(.*)$`),
 	}
 }
 
@@ -48,7 +49,7 @@ func partedBy(form expression, lines []string, all []parser) [][]string {
 	place := map[string]int{}
 	for _, line := range lines {
 		name := ""
-		if m := form.FindStringSubmatch(line); m != nil && count[m[1]] >= leastOfName && !isTool(m[1]) {
+		if m := form.FindStringSubmatch(line); m != nil && (count[m[1]] >= leastOfName || ofName(line, m[2], all)) && !isTool(m[1]) {
 			name, line = m[1], m[2]
 		}
 		if _, found := place[name]; !found {
@@ -75,6 +76,9 @@ func hasNames(form expression, lines []string, all []parser, least int) bool {
 		if m := form.FindStringSubmatch(line); m != nil && !isTool(m[1]) {
 			count[m[1]]++
 			known = known || claimed(m[2], all)
+			if ofName(line, m[2], all) {
+				count[m[1]] = max(count[m[1]], least)
+			}
 		}
 	}
 	named := 0
@@ -84,6 +88,12 @@ func hasNames(form expression, lines []string, all []parser, least int) bool {
 		}
 	}
 	return known && 3*named >= 2*filled
+}
+
+// ofName reports whether a line is of a run only without the name before it: by grep a run may have one line.
+func ofName(line, rest string, all []parser) bool {
+	_, isCommand := commandIn(rest)
+	return strings.ContainsAny(rest, "0123456789") && !isCommand && claimed(rest, all) && !claimed(line, all)
 }
 
 // isTool reports whether a name is a tool's, which some print before their own lines.

@@ -218,7 +218,7 @@ func (run *sockperfRun) answers(b *builder) {
 			b.time(prefix+rankName(name), us(v))
 		}
 	}
-	if run.duration > 0 {
+	if run.duration > 0 && run.received > 0 {
 		run.answerRate(b)
 	}
 	if run.observations > 0 {

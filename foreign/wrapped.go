@@ -70,8 +70,9 @@ func rejoined(lines []string, line string) []string {
 
 var (
 	// commas are in the figures of tools in languages that write them so.
-	commas = expressionOf(`\d,\d+\s*-\s*\d+,\d+\s+(?:sec|s)\b|[=<]\d+,\d+\s*ms|=\s*\d+,\d+/\d+,\d+/\d+,\d+`)
-	comma  = expressionOf(`(\d),(\d)`)
+	commas = expressionOf(`\d,\d+\s*-\s*\d+,\d+\s+(?:sec|s)\b|[=<]\d+,\d+\s*ms|=\s*\d+,\d+/\d+,\d+/\d+,\d+|` +
+		`^\s*(?:Latency|Req/Sec|\d+(?:,\d+)?%)\s+\d+,\d\d?(?:us|ms|s|m|h|k|M)\b|/sec:\s*\d+,\d\d(?:[KMGT]?B)?\s*$|requests in \d+,\d\d?(?:s|m|h),`)
+	comma = expressionOf(`(\d),(\d)`)
 )
 
 // pointed writes decimals with points.
