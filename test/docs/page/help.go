@@ -13,7 +13,7 @@ var verbLine = regexp.MustCompile(`(?m)^  ([a-z]+) +\S`)
 // WriteHelp writes docs/cli.md: each verb's --help is a section. ask gives what tare prints.
 func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 	fmt.Fprint(w, "# Command line\n\nWritten by `go run ./test/docs > docs/cli.md`: what each verb says with `--help`. Flags \"as tare run\" are\n"+
-		"described at [tare run](#tare-run), in the same words.\n\n"+
+		"described at [tare run](#tare-run), in the same words. `tare help parameters` is at [tare parameters](#tare-parameters).\n\n"+
 		"Exit status: 0 done; 1 a cell or the tool failed; 2 the command, plan or file is wrong;\n"+
 		"3 something it needs is missing here; 4 a limit is broken, or doctor found a fault; 5 it is not known whether one is;\n"+
 		"130 interrupted, and what was measured is saved.\n\n"+
@@ -23,8 +23,10 @@ func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 		return fmt.Errorf("ask tare run --help: %w", err)
 	}
 	return eachVerb(ask, nil, func(verb []string, help string) {
-		if !slices.Equal(verb, []string{"run"}) {
-			help = withoutShared(help, run)
+		if slices.Equal(verb, []string{"run"}) {
+			help = own(help, "")
+		} else {
+			help = own(help, run)
 		}
 		fmt.Fprintf(w, "\n## %s\n\n```text\n%s```\n", strings.Join(append([]string{"tare"}, verb...), " "), help)
 	})
@@ -33,8 +35,11 @@ func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 // described is a flag in a help text: its line, and those that go on with it.
 var described = regexp.MustCompile(`(?m)^ {6}--.*\n?(?: {7,}.*\n?)*`)
 
-// withoutShared is a verb's help where the flags that tare run describes in the same words are named only.
-func withoutShared(help, run string) string {
+// saidByAll is what the help of each verb says again: how to ask for help.
+var saidByAll = regexp.MustCompile(`(?m)^(?:  -h, --help|"tare help parameters" says|Use "tare ).*\n?`)
+
+// own is a verb's help without what all say; the flags that tare run describes in the same words are named only.
+func own(help, run string) string {
 	words := func(entry string) string {
 		return strings.ReplaceAll(strings.Join(strings.Fields(entry), " "), `"`, "")
 	}
@@ -42,18 +47,22 @@ func withoutShared(help, run string) string {
 	for _, entry := range described.FindAllString(run, -1) {
 		known[words(entry)] = true
 	}
-	paragraphs := strings.Split(strings.TrimSuffix(help, "\n"), "\n\n")
-	for n, text := range paragraphs {
+	var paragraphs []string
+	for _, text := range strings.Split(strings.TrimSuffix(help, "\n"), "\n\n") {
 		shared := ""
-		own := described.ReplaceAllStringFunc(text, func(entry string) string {
+		text = described.ReplaceAllStringFunc(saidByAll.ReplaceAllString(text, ""), func(entry string) string {
 			if !known[words(entry)] {
 				return entry
 			}
 			shared += " " + strings.Fields(entry)[0]
 			return ""
 		})
+		text = strings.TrimSuffix(text, "\n")
 		if shared != "" {
-			paragraphs[n] = strings.TrimSuffix(own, "\n") + "\n      as tare run:" + shared
+			text += "\n      as tare run:" + shared
+		}
+		if text != "" && text != "Flags:" {
+			paragraphs = append(paragraphs, text)
 		}
 	}
 	return strings.Join(paragraphs, "\n\n") + "\n"
