@@ -2,7 +2,7 @@
 # A route to a nexthop object can't be removed by what "ip route" shows of it. It is listed with the gateway and the
 # device of the object ("10.9.0.0/24 nhid 7 via 10.8.0.2 dev left"), and "ip route del 10.9.0.0/24 via 10.8.0.2 dev left",
 # that line without "nhid 7", answers "No such process". With nhid it is removed.
-# It needs root, for a network namespace of its own.
+# It needs root, for a separate network namespace.
 set -eu
 version=6.1.0-3
 folder=$(mktemp -d)

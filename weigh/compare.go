@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"tare/catalog"
 	"tare/result"
 	"tare/stats"
 )
@@ -72,6 +73,12 @@ func machines(old, recent *result.Result) []result.Difference {
 	}
 	a, b := old.Environment, recent.Environment
 	add("kernel", a.Kernel, b.Kernel)
+	for _, c := range catalog.KernelChanges(a.Kernel, b.Kernel) {
+		add(c.Name(), c.Before, c.Now)
+	}
+	for _, c := range catalog.KernelChanges(b.Kernel, a.Kernel) {
+		add(c.Name(), c.Now, c.Before)
+	}
 	add("CPU", a.CPUModel, b.CPUModel)
 	add("CPUs", fmt.Sprint(a.CPUs), fmt.Sprint(b.CPUs))
 	add("virtualisation", a.Virtualisation, b.Virtualisation)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"tare/catalog"
@@ -75,10 +76,14 @@ func TestMachineIsNotTheNetwork(t *testing.T) {
 	c := Compare(old, recent, Gates{MaxRegression: &limit})
 	labtest.Equal(t, "judged", c.Judged, result.JudgedByToll)
 	labtest.Equal(t, "paired", c.Paired, false)
-	if len(c.Differ) != 1 {
-		t.Fatalf("differences %+v, want one", c.Differ)
+	var differ []string
+	for _, d := range c.Differ {
+		differ = append(differ, d.Name)
 	}
-	labtest.Equal(t, "difference", c.Differ[0].Name, "kernel")
+	labtest.Equal(t, "differences", strings.Join(differ, ", "), "kernel, since Linux 6.16, since Linux 6.17, since Linux 6.18")
+	labtest.Contains(t, "what 6.18 changed", c.Differ[3].New, "4194304")
+	older := Compare(recent, old, Gates{}).Differ
+	labtest.Equal(t, "backwards", older[3].Old, c.Differ[3].New)
 	if change := theChange(t, c, c.Judged); change.Low == nil || math.Abs(change.Value) > 0.02 || change.Verdict != string(stats.Equal) {
 		t.Errorf("the toll changed by %+v, want nothing", change)
 	}
