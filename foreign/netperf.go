@@ -12,7 +12,7 @@ var (
 	netperfUnit    = expressionOf(`(10\^\d+bits|[KMG]?Bytes|Trans|Usec)\s*/\s*s(?:ec)?\b|Time\s+(10\^\d+bits|[KMG]?Bytes)\s+local`)
 	netperfKey     = expressionOf(`^([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)=(.*)$`)
 	netperfRow     = expressionOf(`^-?\d+(?:\s+-?[\d.]+){3,}$`)
-	netperfUnits   = expressionOf(`^bytes\s+[bB]ytes\s`)
+	netperfUnits   = expressionOf(`^bytes\s*[bB]ytes`)
 	netperfOmni    = expressionOf(`^(?:\d+\s+)+([\d.]+)\s+([\d.]+)\s+(\S+/s)$`)
 	netperfOmnis   = expressionOf(`Elapsed\s+Throughput\s+Throughput$`)
 	netperfInterim = expressionOf(`^Interim result:\s*([\d.]+)\s+(\S+/s) over ([\d.]+) seconds`)
