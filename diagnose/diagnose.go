@@ -39,7 +39,7 @@ func All() []Rule {
 		linkDown(), tableUnused(), addressMissing(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
 		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), forwardDrop(),
 		wrongTranslation(), ttlExpired(),
-		neighbourTableFull(), snatPorts(), conntrackStale(), portsUsedUp(), checksumWrong(),
+		neighbourTableFull(), snatPorts(), conntrackStale(), replyBridged(), portsUsedUp(), checksumWrong(),
 		conntrackFull(), listenOverflow(), someConnectionsFail(), mtuBlackHole(), fragmentsDropped(), idleLost(), mtuMismatch(), congestionControl(),
 		shaperDrop(),
 		rateLimit(),

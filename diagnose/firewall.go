@@ -173,6 +173,35 @@ func (m met) finding(e *Evidence, what string) result.Finding {
 	return f
 }
 
+// eachProtocol makes one finding of those that end the packets of one protocol each: the fix of one alone
+// would mend a part. found are those of all, in their order.
+func eachProtocol(all []met, found []result.Finding) []result.Finding {
+	var kept []result.Finding
+	var first []met // of those kept
+	for n, f := range found {
+		with := slices.IndexFunc(first, func(m met) bool {
+			return !slices.Equal(m.packet["meta l4proto"].Values, all[n].packet["meta l4proto"].Values)
+		})
+		if with < 0 || kept[with].Remedy == nil || f.Remedy == nil || f.Confidence < surely || kept[with].Confidence < surely {
+			kept, first = append(kept, f), append(first, all[n])
+			continue
+		}
+		of := func(m met) string {
+			return " (" + strings.ToUpper(strings.Join(m.packet["meta l4proto"].Values, "")) + ")"
+		}
+		k := &kept[with]
+		k.Cause += of(first[with]) + "; " + f.Cause + of(all[n])
+		k.Evidence, k.Remedy.Then = append(k.Evidence, f.Evidence...), append(k.Remedy.Then, f.Remedy.Steps()...)
+		if k.Fix == "" {
+			k.Fix = f.Fix
+		}
+	}
+	return kept
+}
+
+// surely is the confidence in a rule that is known to meet packets.
+const surely = 0.9
+
 // remedy is the least change by which packets pass.
 func (m met) remedy(e *Evidence) *result.Remedy {
 	words := strings.Fields(m.In)

@@ -7,13 +7,14 @@ func forwardDrop() Rule {
 	return Rule{
 		ID: "forward-drop", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
+			var by []met
 			var found []result.Finding
 			for _, m := range e.verdicts(false) {
 				if !m.rejects() && !m.ofEnd(e) {
-					found = append(found, m.finding(e, "drops packets that it should forward"))
+					by, found = append(by, m), append(found, m.finding(e, "drops packets that it should forward"))
 				}
 			}
-			return found
+			return eachProtocol(by, found)
 		},
 	}
 }

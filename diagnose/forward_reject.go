@@ -8,6 +8,7 @@ func forwardReject() Rule {
 	return Rule{
 		ID: "forward-reject", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
+			var by []met
 			var found []result.Finding
 			for _, m := range e.verdicts(true) {
 				refusals := e.counted(m.at, snmp, "Icmp.OutDestUnreachs") + e.counted(m.at, snmp, "Tcp.OutRsts")
@@ -17,9 +18,9 @@ func forwardReject() Rule {
 				f := m.finding(e, "rejects packets that it should forward")
 				f.Evidence = append(f.Evidence, seen("ICMP unreachables and TCP resets that it sent", refusals, m.at, snmp))
 				f.Confidence = max(f.Confidence, 0.93)
-				found = append(found, f)
+				by, found = append(by, m), append(found, f)
 			}
-			return found
+			return eachProtocol(by, found)
 		},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"tare/firewall"
 	"tare/result"
 )
 
@@ -16,6 +17,9 @@ func neighbourFailed() Rule {
 		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
 			for _, name := range e.unanswered(at) {
+				if e.offTheWay(at, name) {
+					continue
+				}
 				found = append(found, e.silentNeighbour(at, name))
 			}
 			return found
@@ -35,6 +39,24 @@ func (e *Evidence) unanswered(at string) []string {
 		}
 	}
 	return names
+}
+
+// offTheWay reports whether nothing of the path leads to a neighbour that failed some time ago, perhaps long
+// before: no place has its address, and no route, rule or client names it.
+func (e *Evidence) offTheWay(at, name string) bool {
+	address, _, _ := strings.Cut(name, " dev ")
+	if !strings.HasSuffix(e.word(at, neighbours, name), "failed") || e.owner(address) != "" || address == e.Dial {
+		return false
+	}
+	ruled := slices.ContainsFunc(e.chains(at), func(c firewall.Chain) bool {
+		return slices.ContainsFunc(c.Listed, func(l firewall.Listed) bool {
+			return slices.ContainsFunc(l.Rule.Acts, func(act string) bool { return slices.Contains(addressesOf(act), address) })
+		})
+	})
+	routed := slices.ContainsFunc(e.Routes, func(r result.Route) bool {
+		return r.At == at && (r.Via.String() == address || strings.Contains(r.String(), address))
+	})
+	return !ruled && !routed
 }
 
 // silentNeighbour is the finding of a neighbour that does not answer ARP.

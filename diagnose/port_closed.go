@@ -17,12 +17,14 @@ func portClosed() Rule {
 	return Rule{
 		ID: "port-closed", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
+			var by []met
 			var found []result.Finding
 			for _, m := range e.verdicts(false) {
 				if m.ofEnd(e) {
-					found = append(found, m.finding(e, "closes the port"))
+					by, found = append(by, m), append(found, m.finding(e, "closes the port"))
 				}
 			}
+			found = eachProtocol(by, found)
 			if f, closed := e.unpublished(); closed && len(found) == 0 && e.dead() && !catalog.ByService(e.Path) {
 				found = append(found, f)
 			}

@@ -22,6 +22,7 @@ func changedTables() map[string]changedFault {
 					e.Trials[n].Error = "connection refused"
 				}
 			}
+			wall(e, "h2", "ip tare prerouting prerouting accept", "meta l4proto = udp; th dport = 5210 -> dnat to 10.102.0.2:5210")
 			set(e, "h2", untranslated, "10.0.0.2:5210", 28232.0)
 			set(e, "h1", untranslated, "10.0.0.2:5210", 2.0)
 			set(e, "h2", untranslated, "10.0.0.2:53", 100.0)

@@ -20,7 +20,8 @@ func wrongTranslation() Rule {
 		ID: "wrong-translation", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
-			for _, m := range e.metInVain(func(m met) bool { what, _ := e.mistranslates(m); return what != "" }) {
+			by := e.metInVain(func(m met) bool { what, _ := e.mistranslates(m); return what != "" })
+			for _, m := range by {
 				what, evidence := e.mistranslates(m)
 				f := m.finding(e, what)
 				f.Evidence, f.Confidence = append(f.Evidence, evidence...), max(f.Confidence, 0.9)
@@ -30,6 +31,7 @@ func wrongTranslation() Rule {
 				e.leadRight(&f, m)
 				found = append(found, f)
 			}
+			found = eachProtocol(by, found)
 			if t, failed := e.failed(); failed && e.dead() {
 				if f, lacks := e.unmasked(t); lacks {
 					found = append(found, f)
