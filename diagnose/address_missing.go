@@ -16,21 +16,25 @@ func addressMissing() Rule {
 	return Rule{
 		ID: "address-missing", Grave: true, Dead: true,
 		Match: atEach(func(e *Evidence, at string) (found []result.Finding) {
-			found = e.refusedAddresses(at)
+			found = append(e.refusedAddresses(at), e.retiredAddresses(at)...)
 			lost, looks := e.lostAddress(at)
+			device := "eth0"
+			if !lost.IsValid() {
+				lost, looks, device = e.lostGateway(at)
+			}
 			if !lost.IsValid() {
 				return found
 			}
 			f := result.Finding{
-				Cause:      fmt.Sprintf("%s has no address %s on eth0, where %s looks for it", at, lost.Addr(), looks),
+				Cause:      fmt.Sprintf("%s has no address %s on %s, where %s looks for it", at, lost.Addr(), device, looks),
 				Evidence:   []result.Evidence{seen(lost.Addr().String(), "none", at, "ip address"), e.trialFailed()},
 				Confidence: 0.97,
 			}
-			command := fmt.Sprintf("%s addr add %s dev eth0", ipOf(lost.Addr()), lost)
+			command := fmt.Sprintf("%s addr add %s dev %s", ipOf(lost.Addr()), lost, device)
 			if lost.Addr().Is6() {
 				command += " nodad"
 			}
-			for _, scope := range []string{"all", "eth0"} {
+			for _, scope := range []string{"all", device} {
 				setting := "ipv6/conf/" + scope + "/disable_ipv6"
 				if lost.Addr().Is6() && e.number(at, sysctls, setting) == 1 {
 					f.Cause += ": IPv6 is turned off there"
@@ -39,8 +43,8 @@ func addressMissing() Rule {
 				}
 			}
 			with := *e
-			with.Addresses = append(with.Addresses[:len(with.Addresses):len(with.Addresses)], result.Address{At: at, Device: "eth0", Prefix: lost})
-			f.Remedy = remedy(at, command+with.lostWith(at, "eth0"))
+			with.Addresses = append(with.Addresses[:len(with.Addresses):len(with.Addresses)], result.Address{At: at, Device: device, Prefix: lost})
+			f.Remedy = remedy(at, command+with.lostWith(at, device))
 			return append(found, f)
 		}),
 	}
@@ -60,6 +64,30 @@ func (e *Evidence) refusedAddresses(at string) (found []result.Finding) {
 			Fix:        "once no other has it",
 			Confidence: 0.96,
 		})
+	}
+	return found
+}
+
+// retiredAddresses are the findings of an end that sends from another address than its own, as that
+// is deprecated, and a place has no route back to the other.
+func (e *Evidence) retiredAddresses(at string) (found []result.Finding) {
+	sends := e.prefixOn(at, "eth0")
+	for _, a := range e.Addresses {
+		if a.At != at || !a.Retired || a.Device != "eth0" || at != e.Client && at != e.Server || a.Prefix == sends || a.Prefix.Addr().Is6() != sends.Addr().Is6() {
+			continue
+		}
+		for _, place := range e.Places {
+			_, back := e.way(place, flow{to: sends.Addr(), marked: true})
+			if _, known := e.way(place, flow{to: a.Prefix.Addr(), marked: true}); back || !known || place == at {
+				continue
+			}
+			return append(found, result.Finding{
+				Cause:      fmt.Sprintf("%s sends from %s, to which %s has no route, as its address %s is deprecated", at, sends.Addr(), place, a.Prefix.Addr()),
+				Evidence:   []result.Evidence{seen(a.Prefix.String(), "deprecated", at, "ip address"), seen("route to "+sends.Addr().String(), "none", place, result.SourceRoutes), e.trialFailed()},
+				Remedy:     remedy(at, fmt.Sprintf("%s addr change %s dev eth0 valid_lft forever preferred_lft forever", ipOf(sends.Addr()), a.Prefix)),
+				Confidence: 0.97,
+			})
+		}
 	}
 	return found
 }
@@ -99,7 +127,7 @@ func (e *Evidence) lostAddress(at string) (lost netip.Prefix, looks string) {
 		return e.likeOthers(at, dial), e.Client
 	}
 	if own := e.prefixOn(at, "eth0"); at == e.Client && at != hostOf(at) && (!own.IsValid() || own.Addr().Is6() != dial.Is6()) {
-		return e.knownByHost(at, dial.Is6()), hostOf(at)
+		return e.hadAddress(at, dial.Is6()), hostOf(at)
 	}
 	other := hostOf(e.Client)
 	if at == other {
@@ -122,18 +150,29 @@ func (e *Evidence) lostAddress(at string) (lost netip.Prefix, looks string) {
 	return lost, ""
 }
 
-// knownByHost is the address by which the host of a container still knows its device; invalid: it
-// knows none.
-func (e *Evidence) knownByHost(at string, six bool) (lost netip.Prefix) {
-	mac, host := e.word(at, links, "eth0.mac"), hostOf(at)
-	for _, name := range keys(e.state(host, neighbours)) {
-		text, _, _ := strings.Cut(name, " dev ")
-		address, err := netip.ParseAddr(text)
-		if mac != "" && strings.HasPrefix(e.word(host, neighbours, name), mac+" ") && err == nil && address.Is6() == six && !address.IsLinkLocalUnicast() {
-			return e.likeOthers(at, address)
+// lostGateway is the address by which a host's containers send to others, and its bridge, where that
+// has none of their network. Invalid: it has it, or there is no bridge.
+func (e *Evidence) lostGateway(at string) (lost netip.Prefix, looks, device string) {
+	for _, end := range []string{e.Client, e.Server} {
+		bridge := e.word(at, links, e.portOf(at, end)+".master")
+		own := e.prefixOn(end, "eth0")
+		if end == at || !own.IsValid() || !e.up(at, bridge) || e.word(at, links, bridge+".kind") != "bridge" {
+			continue
+		}
+		for _, r := range e.Routes {
+			if r.At == end && r.To.Bits() == 0 && own.Contains(r.Via) && e.owner(r.Via.String()) == "" && !e.hasIn(at, bridge, own.Masked()) {
+				return netip.PrefixFrom(r.Via, own.Bits()), end, bridge
+			}
 		}
 	}
-	return lost
+	return lost, "", ""
+}
+
+// hasIn reports whether a device has an address of a network.
+func (e *Evidence) hasIn(at, device string, network netip.Prefix) bool {
+	return slices.ContainsFunc(e.Addresses, func(a result.Address) bool {
+		return a.At == at && a.Device == device && network.Contains(a.Prefix.Addr())
+	})
 }
 
 // dialsEnd reports whether the address that is dialled is an end's own, not one that its host

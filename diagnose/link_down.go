@@ -50,7 +50,11 @@ func (e *Evidence) lostWith(at, device string) (commands string) {
 			continue
 		}
 		steps := strings.Split(e.addRoute(at, end), " && ")
-		commands += " && " + strings.Replace(steps[len(steps)-1], " route add ", " route replace ", 1)
+		for n, step := range steps {
+			if n == len(steps)-1 || !strings.Contains(step, " route ") {
+				commands += " && " + strings.Replace(step, " route add ", " route replace ", 1)
+			}
+		}
 	}
 	return commands
 }

@@ -44,6 +44,12 @@ func TestWhatPlacesLost(t *testing.T) {
 			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h1/c1" && a.Device == "eth0" })
 			set(e, "h1", neighbours, "10.101.0.2 dev br0", e.word("h1/c1", links, "eth0.mac")+" stale")
 		}, "address-missing", "h1/c1 has no address 10.101.0.2 on eth0", "sh -c 'ip addr add 10.101.0.2/16 dev eth0 && "},
+		"the address of a container that none of its neighbours knows": {"clean-route", func(e *Evidence) { // Docker 27 and before
+			lose(e)
+			unrouted(e, "h1/c1")
+			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h1/c1" && a.Device == "eth0" })
+			set(e, "h1/c1", links, "eth0.mac", "02:42:0a:65:00:09")
+		}, "address-missing", "h1/c1 has no address 10.101.0.9 on eth0", "sh -c 'ip addr add 10.101.0.9/16 dev eth0 && "},
 		// moby/moby#15840: an address of IPv6 that is there and not in use
 		"the right to use its address": {"clean-route", func(e *Evidence) {
 			lose(e, append(entered(), result.Sighting{At: "h2", Device: "br0", Out: true})...)
@@ -86,6 +92,11 @@ func TestWaysThatTheKernelWouldNotTake(t *testing.T) {
 			e.Routes = append(e.Routes, result.Route{At: "h1/c1", To: prefix("0.0.0.0/0"), Device: "wg0", Table: 51820})
 			set(e, "h1/c1", links, "wg0.kind", "dummy")
 		}, "route-diverted", "its rule 32765", "ip rule del not fwmark 0xca6c lookup 51820 priority 32765"},
+		"rules that refuse a protocol each": {"clean-route", func(e *Evidence) {
+			lose(e, sent()...)
+			e.Trials = append(e.Trials[:1], result.Trial{Workload: "udp_rr", Size: 1, Error: "no answer in time"})
+			e.Policies = []result.Policy{{At: "h1", Table: localTable}, {At: "h1", Priority: 50, Rest: "ipproto tcp", Kind: "prohibit"}, {At: "h1", Priority: 51, Rest: "ipproto udp", Kind: "unreachable"}, {At: "h1", Priority: 52, To: prefix("10.9.0.0/16"), Kind: "blackhole"}, {At: "h1", Priority: 53, Rest: "ipproto icmp", Kind: "blackhole"}, {At: "h1", Priority: 32766}}
+		}, "route-diverted", "its rules 50 (from all ipproto tcp prohibit), 51 (from all ipproto udp unreachable), 53 (from all ipproto icmp blackhole) say so", "sh -c 'ip rule del ipproto tcp prohibit priority 50 && ip rule del ipproto udp unreachable priority 51 && ip rule del ipproto icmp blackhole priority 53'"},
 		"a next hop that is an object": {"clean-route", func(e *Evidence) {
 			lose(e, sent()...)
 			e.Routes = append(e.Routes, result.Route{At: "h1", To: prefix("10.102.0.0/24"), Device: "lo", Kind: "blackhole", Object: 8})

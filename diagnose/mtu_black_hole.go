@@ -35,9 +35,14 @@ func mtuBlackHole() Rule {
 				Confidence: 0.9,
 			}
 			if at, device, mtu, need := e.narrow(packet); device != "" {
-				f.Cause += fmt.Sprintf(": %s in %s has MTU %d, the path needs %d", device, at, mtu, need)
+				command, bridge := fmt.Sprintf("ip link set dev %s mtu %d", device, need), ""
+				if port := e.narrowPort(at, device, mtu); port != "" {
+					device, bridge = port, fmt.Sprintf(", and %s, which has that of its narrowest port, too", device)
+					command = fmt.Sprintf("ip link set dev %s mtu %d && %s", port, need, command)
+				}
+				f.Cause += fmt.Sprintf(": %s in %s has MTU %d, the path needs %d%s", device, at, mtu, need, bridge)
 				f.Evidence = append(f.Evidence, seen(device+".mtu", mtu, at, links))
-				f.Remedy = remedy(at, fmt.Sprintf("ip link set dev %s mtu %d", device, need))
+				f.Remedy = remedy(at, command)
 				f.Confidence = 0.96
 			} else if e.Inner > 0 && packet > e.Inner {
 				f.Cause += fmt.Sprintf(": the network carries %d", e.Inner)
@@ -98,6 +103,17 @@ func (e *Evidence) narrow(packet int) (at, device string, mtu, need int) {
 		}
 	}
 	return at, device, mtu, need
+}
+
+// narrowPort is the port from which a bridge has its MTU: one on the way that is as narrow; empty:
+// it is no bridge, or its ports are wider.
+func (e *Evidence) narrowPort(at, bridge string, mtu int) string {
+	for _, port := range e.names(at, links, ".master") {
+		if e.word(at, links, port+".master") == bridge && int(e.number(at, links, port+".mtu")) == mtu {
+			return port
+		}
+	}
+	return ""
 }
 
 // onWay reports whether packets of the trials pass a device, or the bridge that it

@@ -167,7 +167,7 @@ func (e *Evidence) strayed(w way, f flow, to string, others []result.Route) resu
 		Evidence:   []result.Evidence{seen("way to "+f.to.String(), w.Route.String(), w.At, result.SourceRoutes), e.trialFailed()},
 		Confidence: 0.95,
 	}
-	if gateway := e.rightGateway(w, to); len(others) == 0 && gateway != "" {
+	if gateway := strings.TrimSuffix(e.rightGateway(w, to), " onlink"); len(others) == 0 && gateway != "" {
 		does = fmt.Sprintf("sends packets for %s to %s, which does not answer, and not to %s", target, w.Via, gateway)
 		if mac := e.word(w.At, neighbours, w.Via.String()+" dev "+w.Device); mac != "" && !strings.HasSuffix(mac, "failed") && !strings.HasSuffix(mac, "incomplete") {
 			does = fmt.Sprintf("sends packets for %s to %s, which does not pass them on, and not to %s", target, w.Via, gateway)
@@ -183,11 +183,19 @@ func (e *Evidence) strayed(w way, f flow, to string, others []result.Route) resu
 		}
 		found.Evidence = append(found.Evidence, seen("other route", others[0].String(), w.At, result.SourceRoutes))
 	}
+	if e.portRoute(w, to, others) {
+		does = fmt.Sprintf("has no route to %s by %s, behind which it is, and ", target, others[0].Device)
+		if w.Kind == "" {
+			does += "sends what is for it by " + w.Device
+		} else {
+			does += "refuses what has none"
+		}
+	}
 	found.Cause, found.Remedy = w.At+" "+does, remedy(w.At, e.straighten(w, f, to, others))
 	same := e.prefixBehind(w, others)
 	switch {
 	case w.chosen():
-		found.Cause += fmt.Sprintf(": its rule %d (%s) says so", w.by.Priority, w.by)
+		found.Cause += ": " + e.rulesSaySo(e.rulesAstray(w, f))
 		found.Evidence[0] = seen("rule", w.by.String(), w.At, "ip rule")
 	case w.Kind == "local":
 	case same.IsValid():
@@ -203,14 +211,14 @@ func (e *Evidence) strayed(w way, f flow, to string, others []result.Route) resu
 // where none is left that leads to the end.
 func (e *Evidence) straighten(w way, f flow, to string, others []result.Route) string {
 	family := ipOf(f.to)
-	if port := e.portOf(w.At, to); len(others) > 0 && others[0].Device == port && port != "" {
-		return fmt.Sprintf("%s route replace %s dev %s%s", family, f.to, port, e.control(w.At))
+	if e.portRoute(w, to, others) {
+		return fmt.Sprintf("%s route replace %s dev %s%s", family, f.to, others[0].Device, e.control(w.At))
 	}
 	var command string
 	same, own := e.prefixBehind(w, others), e.deviceOf(w.At, f.to.String())
 	switch {
 	case w.chosen():
-		command = fmt.Sprintf("%s rule del %s priority %d", family, strings.Replace(w.by.String(), "from all ", "", 1), w.by.Priority)
+		command = withoutRules(family, e.rulesAstray(w, f))
 	case w.Kind == "local" && own != "":
 		command = fmt.Sprintf("%s addr del %s dev %s", family, e.prefixOf(w.At, f.to), own)
 	case same.IsValid():
@@ -228,6 +236,12 @@ func (e *Evidence) straighten(w way, f flow, to string, others []result.Route) s
 		restore = fmt.Sprintf("%s route add %s%s", family, others[0], e.control(w.At))
 	}
 	return "sh -c '" + command + "; " + restore + "'"
+}
+
+// portRoute reports whether what a way needs is a route of an end alone, by its port, beside what is there.
+func (e *Evidence) portRoute(w way, to string, others []result.Route) bool {
+	port := e.portOf(w.At, to)
+	return len(others) > 0 && others[0].Device == port && port != "" && !w.chosen()
 }
 
 // holds reports whether a network has an address.
@@ -251,6 +265,9 @@ func (e *Evidence) rightGateway(w way, to string) string {
 		return e.gateway(w.At, w.Via.Is6())
 	case w.At == hostOf(to):
 		return ""
+	}
+	if tunnel := e.routedTunnel(w.At, hostOf(to)); tunnel != "" && to != hostOf(to) {
+		return strings.TrimPrefix(tunnel, "via ")
 	}
 	return e.addressOn(hostOf(to), "eth0")
 }

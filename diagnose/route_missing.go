@@ -1,9 +1,11 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"tare/result"
 )
@@ -14,7 +16,7 @@ func routeMissing() Rule {
 		ID: "route-missing", Grave: true, Dead: true,
 		Match: atEach(func(e *Evidence, at string) []result.Finding {
 			var found []result.Finding
-			for _, end := range []string{e.Client, e.Server} {
+			for _, end := range e.wanted(at) {
 				address, err := netip.ParseAddr(e.addressOn(end, "eth0"))
 				if end == at || err != nil {
 					continue
@@ -25,7 +27,7 @@ func routeMissing() Rule {
 				}
 				_, routed := e.way(at, flow{to: address, marked: true})
 				lacks := e.counted(at, netstat, "IpExt.InNoRoutes") + e.counted(at, snmp, "Ip.OutNoRoutes")
-				if routed || lacks == 0 && (address.Is4() || !slices.Contains(e.suspects(), at)) {
+				if routed || lacks == 0 && (address.Is4() && end != hostOf(end) || !slices.Contains(e.suspects(), at)) {
 					continue
 				}
 				found = append(found, result.Finding{
@@ -42,17 +44,33 @@ func routeMissing() Rule {
 	}
 }
 
+// wanted are those that a place needs a route to: the ends and, at a host with a tunnel to another, that
+// one.
+func (e *Evidence) wanted(at string) []string {
+	ends := []string{e.Client, e.Server}
+	for _, pair := range e.sending()[2:] {
+		if pair[0] == at {
+			ends = append(ends, pair[1])
+		}
+	}
+	return ends
+}
+
 // addRoute is the command that gives a place a route to an end, with what its other
 // routes have: to the whole network of the end, or, for a container, to all that its
 // host reaches.
 func (e *Evidence) addRoute(at, end string) string {
 	prefix := e.prefixOn(end, "eth0")
 	to, via := prefix.Masked(), e.addressOn(hostOf(end), "eth0")
-	if device := e.deviceIn(at, to); device != "" {
+	device := e.deviceIn(at, to)
+	if port := e.portOf(at, end); port != "" {
+		device = cmp.Or(e.word(at, links, port+".master"), port)
+	}
+	if device != "" {
 		return fmt.Sprintf("%s route add %s dev %s", ipOf(to.Addr()), to, device) + e.control(at)
 	}
 	if tunnel := e.routedTunnel(at, hostOf(end)); tunnel != "" {
-		return fmt.Sprintf("%s route add %s %s", ipOf(to.Addr()), to, tunnel) + e.control(at)
+		return e.knowsEnd(at, hostOf(end)) + fmt.Sprintf("%s route add %s %s", ipOf(to.Addr()), to, tunnel) + e.control(at)
 	}
 	if at != hostOf(at) {
 		to = netip.PrefixFrom(prefix.Addr(), 0).Masked()
@@ -69,6 +87,17 @@ func (e *Evidence) routedTunnel(at, other string) string {
 		return ""
 	}
 	return fmt.Sprintf("via %s dev %s onlink", e.addressOn(other, theirs[0]), own[0])
+}
+
+// knowsEnd is the command, with what joins another to it, by which a host knows the other's end of
+// such a tunnel, where it was lost with the routes; empty: it does.
+func (e *Evidence) knowsEnd(at, other string) string {
+	device, theirs := e.vxlans(at)[0], e.vxlans(other)[0]
+	address, mac := e.addressOn(other, theirs), e.word(other, links, theirs+".mac")
+	if state := e.word(at, neighbours, address+" dev "+device); mac == "" || strings.HasPrefix(state, mac) || e.state(at, links)[device+".nolearning"] != true {
+		return ""
+	}
+	return e.pinned(at, address, device, other, mac, "") + " && "
 }
 
 // reach is the command, with what joins another to it, that gives a place the route to the

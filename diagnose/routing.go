@@ -59,6 +59,7 @@ type flow struct {
 	// marked is set where a rule that asks for more than addresses and devices, as a
 	// mark of the firewall, is taken to match.
 	marked bool
+	any    bool // of any protocol that does not pass, not that of the first trial that failed alone
 }
 
 // way is a route, and the rule by which it was found.
@@ -122,9 +123,8 @@ func (e *Evidence) matches(at string, p result.Policy, f flow) bool {
 		return false
 	}
 	if protocol, is := strings.CutPrefix(p.Rest, "ipproto "); is {
-		t, _ := e.failed()
 		protocol, _, _ = strings.Cut(protocol, " ")
-		return strings.HasPrefix(t.Workload, protocol)
+		return e.losesOf(protocol, f.any)
 	}
 	return p.Rest == "" || f.marked || strings.HasPrefix(p.Rest, "not fwmark") // who marks, marks its own
 }
@@ -135,7 +135,7 @@ func (e *Evidence) matches(at string, p result.Policy, f flow) bool {
 func (e *Evidence) others(w way, f flow) []result.Route {
 	var found []result.Route
 	end := e.owner(f.to.String())
-	if port := e.portOf(w.At, end); port != "" && w.Kind == "" && port != w.Device && e.word(w.At, links, port+".master") == "" {
+	if port := e.portOf(w.At, end); port != "" && w.Kind != "local" && !w.chosen() && port != w.Device && e.word(w.At, links, port+".master") == "" {
 		return []result.Route{{At: w.At, To: w.To, Device: port, Learned: true}}
 	}
 	for _, r := range e.Routes {

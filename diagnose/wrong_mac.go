@@ -184,10 +184,14 @@ func (e *Evidence) sameMAC() (f result.Finding, same bool) {
 	}
 	bytes := address.AsSlice()
 	bytes = bytes[len(bytes)-4:]
+	other := fmt.Sprintf("06:42:%02x:%02x:%02x:%02x", bytes[0], bytes[1], bytes[2], bytes[3])
+	if known, _, _ := strings.Cut(e.word(e.Client, neighbours, address.String()+" dev eth0"), " "); strings.Count(known, ":") == 5 && known != mac { // what it had before
+		other = known
+	}
 	return result.Finding{
 		Cause:      fmt.Sprintf("%s and %s have the same MAC address, %s, on one link", e.Client, e.Server, mac),
 		Evidence:   []result.Evidence{seen("eth0.mac", mac, e.Client, links), seen("eth0.mac", mac, e.Server, links), e.trialFailed()},
-		Remedy:     remedy(e.Server, fmt.Sprintf("ip link set dev eth0 address 06:42:%02x:%02x:%02x:%02x", bytes[0], bytes[1], bytes[2], bytes[3])),
+		Remedy:     remedy(e.Server, "ip link set dev eth0 address "+other),
 		Fix:        "any that no other has",
 		Confidence: 0.97,
 	}, true

@@ -49,32 +49,31 @@ func (v *view) inspectRouting(i *Inventory, names map[uint32]string) error {
 		return fmt.Errorf("list addresses of IPv6: %w", err)
 	}
 	addresses, err := parseAddresses(dumped)
-	refused := parseRefused(dumped)
+	refused, retired := parseFlagged(dumped, unix.IFA_F_DADFAILED), parseFlagged(dumped, unix.IFA_F_DEPRECATED)
 	for _, index := range slices.Sorted(maps.Keys(addresses)) {
 		for _, prefix := range addresses[index] {
 			if prefix.Addr().Is6() && !prefix.Addr().IsLinkLocalUnicast() {
-				i.Routing.Addresses = append(i.Routing.Addresses, result.Address{Device: names[index], Prefix: prefix, Refused: refused[prefix.Addr()]})
+				i.Routing.Addresses = append(i.Routing.Addresses, result.Address{Device: names[index], Prefix: prefix, Refused: refused[prefix.Addr()], Retired: retired[prefix.Addr()]})
 			}
 		}
 	}
 	return err
 }
 
-// parseRefused reads from the answer to RTM_GETADDR which addresses failed the detection of
-// duplicates.
-func parseRefused(dumped []byte) map[netip.Addr]bool {
-	refused := map[netip.Addr]bool{}
+// parseFlagged reads from the answer to RTM_GETADDR which addresses have a flag.
+func parseFlagged(dumped []byte, flag byte) map[netip.Addr]bool {
+	flagged := map[netip.Addr]bool{}
 	for m := range messages(dumped) {
-		if m.kind != unix.RTM_NEWADDR || len(m.body) < unix.SizeofIfAddrmsg || m.body[2]&unix.IFA_F_DADFAILED == 0 {
+		if m.kind != unix.RTM_NEWADDR || len(m.body) < unix.SizeofIfAddrmsg || m.body[2]&flag == 0 {
 			continue
 		}
 		for kind, value := range attributes(m.body, unix.SizeofIfAddrmsg) {
 			if address, whole := netip.AddrFromSlice(value); kind == unix.IFA_ADDRESS && whole {
-				refused[address] = true
+				flagged[address] = true
 			}
 		}
 	}
-	return refused
+	return flagged
 }
 
 // The attributes of a rule (include/uapi/linux/fib_rules.h); package unix has not all

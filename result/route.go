@@ -15,6 +15,7 @@ type Address struct {
 	// Refused is set where the kernel does not use the address: another on the link had it when it
 	// was added (RFC 4862).
 	Refused bool `json:"refused,omitempty"`
+	Retired bool `json:"retired,omitempty"` // new connections are made from another (deprecated)
 }
 
 // Route is a route, or what a place remembers of a destination (an exception).
