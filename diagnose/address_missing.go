@@ -44,10 +44,24 @@ func addressMissing() Rule {
 			}
 			with := *e
 			with.Addresses = append(with.Addresses[:len(with.Addresses):len(with.Addresses)], result.Address{At: at, Device: device, Prefix: lost})
-			f.Remedy = remedy(at, command+with.lostWith(at, device))
+			f.Remedy = remedy(at, command+with.lostWith(at, device)+with.lostDefault(at))
 			return append(found, f)
 		}),
 	}
+}
+
+// lostDefault is the command, with what joins it to one before, that gives a container the default
+// route by its host, which went with its address; empty: it has routes left, or its host is no gateway.
+func (e *Evidence) lostDefault(at string) string {
+	left := func(r result.Route) bool {
+		return r.At == at && r.Table == 0 && r.To.Addr().Is6() == e.prefixOn(at, "eth0").Addr().Is6()
+	}
+	device := e.deviceIn(hostOf(at), e.prefixOn(at, "eth0").Masked())
+	if at == hostOf(at) || e.word(hostOf(at), links, device+".kind") != "bridge" || slices.ContainsFunc(e.Routes, left) {
+		return ""
+	}
+	gateway := e.addressOn(hostOf(at), device)
+	return fmt.Sprintf(" && %s route replace default via %s", ipFor(gateway), gateway)
 }
 
 // refusedAddresses are the findings of an end's addresses that it has and does not use: another on

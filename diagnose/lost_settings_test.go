@@ -50,6 +50,33 @@ func TestWhatPlacesLost(t *testing.T) {
 			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h1/c1" && a.Device == "eth0" })
 			set(e, "h1/c1", links, "eth0.mac", "02:42:0a:65:00:09")
 		}, "address-missing", "h1/c1 has no address 10.101.0.9 on eth0", "sh -c 'ip addr add 10.101.0.9/16 dev eth0 && "},
+		"the gateway of its containers": {"clean-route", func(e *Evidence) {
+			lose(e, append(entered(), result.Sighting{At: "h2/c1", Device: "eth0"})...)
+			for n, a := range e.Addresses {
+				if a.At == "h2" && a.Device == "br0" {
+					e.Addresses[n].Prefix = prefix("10.99.7.1/24")
+				}
+			}
+			for n, r := range e.Routes {
+				if r.At == "h2" && r.Device == "br0" {
+					e.Routes[n].To = prefix("10.99.7.0/24")
+				}
+			}
+			for name, value := range map[string]any{"veth-c1.index": 4.0, "veth-c1.peer": 2.0, "veth-c1.master": "br0", "br0.up": true, "br0.kind": "bridge"} {
+				set(e, "h2", links, name, value)
+			}
+			set(e, "h2/c1", links, "eth0.index", 2.0)
+			set(e, "h2/c1", links, "eth0.peer", 4.0)
+		}, "address-missing", "h2 has no address 10.102.0.1 on br0, where h2/c1 looks for it", "sh -c 'ip addr add 10.102.0.1/16 dev br0 && ip route replace 10.102.0.0/16 dev br0"},
+		"an address that is used for nothing new": {"clean-route", func(e *Evidence) {
+			lose(e)
+			e.Dial = "fd00:2::2"
+			six := func(at, text string, retired bool) result.Address {
+				return result.Address{At: at, Device: "eth0", Prefix: prefix(text), Retired: retired}
+			}
+			e.Addresses = append(e.Addresses, six("h1/c1", "fd99::5/64", false), six("h1/c1", "fd00:1::2/64", true), six("h2/c1", "fd00:2::2/64", false))
+			e.Routes = append(e.Routes, result.Route{At: "h2", To: prefix("fd00:1::/64"), Device: "eth0"})
+		}, "address-missing", "h1/c1 sends from fd99::5, to which h2 has no route, as its address fd00:1::2 is deprecated", "ip -6 addr change fd00:1::2/64 dev eth0 valid_lft forever preferred_lft forever"},
 		// moby/moby#15840: an address of IPv6 that is there and not in use
 		"the right to use its address": {"clean-route", func(e *Evidence) {
 			lose(e, append(entered(), result.Sighting{At: "h2", Device: "br0", Out: true})...)
@@ -181,6 +208,17 @@ func TestTunnelsOnAWrongUnderlay(t *testing.T) {
 			stuck(e)
 			set(e, "h1", links, "vxlan0.local", "10.0.0.77")
 		}, "overlay-stale-vxlan", "vxlan0 of h1 sends from 10.0.0.77", "ip link set dev vxlan0 type vxlan local 10.0.0.1"},
+		"a host that lost its way to the other's address": {"clean-vxlan", func(e *Evidence) {
+			stuck(e)
+			e.Routes = slices.DeleteFunc(e.Routes, func(r result.Route) bool { return r.At == "h1" && r.Device == "eth0" })
+		}, "route-missing", "h1 has no route to h2 (10.0.0.2)", "ip route add 10.0.0.0/16 dev eth0"},
+		"a port from which the bridge has its MTU": {"clean-vxlan", func(e *Evidence) {
+			fail(e, "udp_rr", 1400, "no answer in time")
+			e.Trials[0].Seen = []result.Sighting{{At: "h2", Device: "br0"}}
+			set(e, "h2", links, "veth-c1.master", "br0")
+			set(e, "h2", links, "veth-c1.mtu", 1280.0)
+			set(e, "h2", links, "br0.mtu", 1280.0)
+		}, "mtu-black-hole", "veth-c1 in h2 has MTU 1280, the path needs 1450, and br0", "sh -c 'ip link set dev veth-c1 mtu 1450 && ip link set dev br0 mtu 1450"},
 		"containers that take more than the tunnel carries": {"clean-vxlan", func(e *Evidence) {
 			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "veth-c1"})
 			failed := e.Trials[0]

@@ -21,7 +21,7 @@ func routeMissing() Rule {
 				if end == at || err != nil {
 					continue
 				}
-				if f, astray := e.sourceUnknown(at, end); astray {
+				if f, astray := e.sourceUnknown(at, end); astray && (end == e.Client || end == e.Server) {
 					found = append(found, f)
 					continue
 				}

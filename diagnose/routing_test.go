@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,16 @@ func TestRoutesThatLeadAstray(t *testing.T) {
 			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "br0"})
 			e.Routes = append(e.Routes, result.Route{At: "h1", To: prefix("10.102.0.0/24"), Kind: "unreachable"})
 		}, "route-diverted", "its route unreachable 10.102.0.0/24", "ip route del unreachable 10.102.0.0/24"},
+		// Calico keeps a black hole for its block of addresses, and a route in it for each container
+		"a host's route to its container is gone": {"clean-route", func(e *Evidence) {
+			lose(e, entered()...)
+			e.Routes = append(e.Routes, result.Route{At: "h2", To: prefix("10.102.0.0/26"), Kind: "blackhole"})
+			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h2" && a.Device == "br0" })
+			set(e, "h2", links, "cali1.index", 4.0)
+			set(e, "h2", links, "cali1.peer", 2.0)
+			set(e, "h2/c1", links, "eth0.index", 2.0)
+			set(e, "h2/c1", links, "eth0.peer", 4.0)
+		}, "route-diverted", "h2 has no route to h2/c1 (10.102.0.2) by cali1, behind which it is, and refuses what has none: its route blackhole 10.102.0.0/26", "ip route replace 10.102.0.2 dev cali1 congctl cubic"},
 		// flannel-io/flannel#1013: two bridges with the same network, one of them empty
 		"two bridges of one network": {"clean-route", func(e *Evidence) {
 			lose(e, entered()...)

@@ -148,7 +148,18 @@ func (r *examiner) chosen(ctx context.Context, pair Pair) (subject, error) {
 		return subject{}, err
 	}
 	addr, err := addressOf(held[0])
-	return subject{built: built, ends: network.Ends{Client: client, Server: server, Bind: addr, Dial: addr}}, err
+	return subject{built: built, ends: network.Ends{Client: client, Server: server, Bind: addr, Dial: addr, Port: directPort(built, server)}}, err
+}
+
+// directPort is where the server of a pair listens: at a host that publishes ports for its containers,
+// one that is not published. 0: the usual.
+func directPort(built site.Built, server string) uint16 {
+	for path, ends := range built.Paths {
+		if catalog.ByPublishedPort(path) && server == catalog.HostOf(ends.Server) {
+			return network.OutsidePort
+		}
+	}
+	return 0
 }
 
 // addressOf is the address at which others reach a place: that of its
