@@ -18,39 +18,46 @@ func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 		"3 something it needs is missing here; 4 a limit is broken, or doctor found a fault; 5 it is not known whether one is;\n"+
 		"130 interrupted, and what was measured is saved.\n\n"+
 		"A shell completes verbs, flags and the names of networks, workloads, paths and more: `tare completion bash --help` says how.\n")
-	run, err := ask("run", "--help")
-	if err != nil {
-		return fmt.Errorf("ask tare run --help: %w", err)
+	described := map[string]string{}
+	for _, verb := range []string{"run", "compare"} {
+		help, err := ask(verb, "--help")
+		if err != nil {
+			return fmt.Errorf("ask tare %s --help: %w", verb, err)
+		}
+		described[verb] = help
 	}
 	return eachVerb(ask, nil, func(verb []string, help string) {
-		if slices.Equal(verb, []string{"run"}) {
-			help = own(help, "")
-		} else {
-			help = own(help, run)
+		like := "run"
+		switch {
+		case slices.Equal(verb, []string{"run"}):
+			like = ""
+		case slices.Equal(verb, []string{"trend"}):
+			like = "compare" // it has the same limits
 		}
+		help = own(help, like, described[like])
 		fmt.Fprintf(w, "\n## %s\n\n```text\n%s```\n", strings.Join(append([]string{"tare"}, verb...), " "), help)
 	})
 }
 
-// described is a flag in a help text: its line, and those that go on with it.
-var described = regexp.MustCompile(`(?m)^ {6}--.*\n?(?: {7,}.*\n?)*`)
+// flagOf is a flag in a help text: its line, and those that go on with it.
+var flagOf = regexp.MustCompile(`(?m)^ {6}--.*\n?(?: {7,}.*\n?)*`)
 
 // saidByAll is what the help of each verb says again: how to ask for help.
 var saidByAll = regexp.MustCompile(`(?m)^(?:  -h, --help|"tare help parameters" says|Use "tare ).*\n?`)
 
-// own is a verb's help without what all say; the flags that tare run describes in the same words are named only.
-func own(help, run string) string {
+// own is a verb's help without what all say; the flags that the verb like describes in the same words are named only.
+func own(help, like, there string) string {
 	words := func(entry string) string {
 		return strings.ReplaceAll(strings.Join(strings.Fields(entry), " "), `"`, "")
 	}
 	known := map[string]bool{}
-	for _, entry := range described.FindAllString(run, -1) {
+	for _, entry := range flagOf.FindAllString(there, -1) {
 		known[words(entry)] = true
 	}
 	var paragraphs []string
 	for _, text := range strings.Split(strings.TrimSuffix(help, "\n"), "\n\n") {
 		shared := ""
-		text = described.ReplaceAllStringFunc(saidByAll.ReplaceAllString(text, ""), func(entry string) string {
+		text = flagOf.ReplaceAllStringFunc(saidByAll.ReplaceAllString(text, ""), func(entry string) string {
 			if !known[words(entry)] {
 				return entry
 			}
@@ -59,7 +66,10 @@ func own(help, run string) string {
 		})
 		text = strings.TrimSuffix(text, "\n")
 		if shared != "" {
-			text += "\n      as tare run:" + shared
+			text += "\n      as tare " + like + ":" + shared
+		}
+		if heading, _, _ := strings.Cut(text, "\n"); strings.HasPrefix(heading, "Parameters of ") && strings.Contains(there, text+"\n") {
+			text = heading + "\n  as tare " + like
 		}
 		if text != "" && text != "Flags:" {
 			paragraphs = append(paragraphs, text)
