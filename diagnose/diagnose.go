@@ -121,18 +121,52 @@ func Rank(found []result.Finding) {
 	})
 }
 
-// Join merges the findings of several paths with the same cause and fix into one.
-func Join(found []result.Finding) []result.Finding {
+// Join merges the findings of several paths that one fix mends: those with the same cause and fix, and
+// those whose remedies begin with the same step, whatever each path counted or remembers. lab is its
+// name; empty: it has none.
+func Join(lab string, found []result.Finding) []result.Finding {
 	joined := []result.Finding{}
 	for _, f := range found {
-		at := slices.IndexFunc(joined, func(j result.Finding) bool { return j.ID == f.ID && j.Cause == f.Cause && j.Fix == f.Fix })
+		at := slices.IndexFunc(joined, func(j result.Finding) bool { return mendsBoth(j, f) })
 		if at < 0 {
 			joined = append(joined, f)
 			continue
 		}
-		joined[at].Paths = append(joined[at].Paths, f.Paths...)
-		joined[at].Confidence = max(joined[at].Confidence, f.Confidence)
+		j := &joined[at]
+		j.Paths = append(j.Paths, f.Paths...)
+		j.Confidence = max(j.Confidence, f.Confidence)
+		if f.Remedy != nil {
+			widenRemedy(lab, j, f)
+		}
 	}
 	Rank(joined)
 	return joined
+}
+
+// mendsBoth reports whether one fix mends two findings.
+func mendsBoth(j, f result.Finding) bool {
+	if j.Remedy != nil && f.Remedy != nil {
+		return j.ID == f.ID && j.Remedy.Steps()[0] == f.Remedy.Steps()[0]
+	}
+	return j.ID == f.ID && j.Cause == f.Cause && j.Fix == f.Fix
+}
+
+// widenRemedy adds to a finding's remedy the steps that only another path needs. The sentence is that
+// of the path that needs more.
+func widenRemedy(lab string, j *result.Finding, f result.Finding) {
+	steps := j.Remedy.Steps()
+	if len(f.Remedy.Then) >= len(steps) {
+		j.Cause, j.Evidence = f.Cause, f.Evidence
+	}
+	whole := result.Remedy{At: j.Remedy.At, Command: j.Remedy.Command, Then: slices.Clone(j.Remedy.Then)}
+	for _, step := range f.Remedy.Steps() {
+		if !slices.Contains(steps, step) {
+			whole.Then = append(whole.Then, step)
+		}
+	}
+	if len(whole.Then) > len(j.Remedy.Then) {
+		before, text := (&Evidence{Lab: lab}).typed(j.Remedy), (&Evidence{Lab: lab}).typed(&whole)
+		j.Fix = text + strings.TrimPrefix(j.Fix, before)
+		j.Remedy = &whole
+	}
 }

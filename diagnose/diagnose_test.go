@@ -178,8 +178,36 @@ func TestJoinNamesEachCauseOnce(t *testing.T) {
 	one := result.Finding{ID: "mtu-mismatch", Cause: "eth0 in h1 has MTU 1400", Severity: result.SeverityWarning, Confidence: 0.9, Paths: []string{"a"}}
 	again, worse := one, result.Finding{ID: "forward-drop", Severity: result.SeverityError, Confidence: 0.5, Paths: []string{"a"}}
 	again.Paths = []string{"b"}
-	joined := Join([]result.Finding{one, again, worse})
+	joined := Join("", []result.Finding{one, again, worse})
 	if len(joined) != 2 || joined[0].ID != worse.ID || !slices.Equal(joined[1].Paths, []string{"a", "b"}) {
 		t.Errorf("joined %+v, want the error first and one finding on both paths", joined)
+	}
+}
+
+// ethtool 6.1 with tx off, iproute2 6.1 with what is remembered of a path: what each path of a lab
+// counts and remembers differs, the fault is one.
+func TestJoinMendsAtOnceWhatPathsNeedTogether(t *testing.T) {
+	with := func(path, cause, comment string, r *result.Remedy) result.Finding {
+		return result.Finding{
+			ID: "checksum-wrong", Cause: cause, Paths: []string{path}, Remedy: r,
+			Fix: (&Evidence{Lab: "demo"}).typed(r) + comment,
+		}
+	}
+	first := remedy("h1", "ethtool -K eth0 tx on")
+	more := remedy("h1", "ethtool -K eth0 tx on")
+	more.Then = []result.Step{{At: "h2", Command: "ip route flush cache"}}
+	other := remedy("h2", "ethtool -K eth0 tx on")
+	joined := Join("demo", []result.Finding{
+		with("a", "114 packets", "  # and look", first), with("b", "107 packets", "", more), with("c", "3 packets", "", other),
+	})
+	if len(joined) != 2 || !slices.Equal(joined[0].Paths, []string{"a", "b"}) {
+		t.Fatalf("joined %+v, want those of h1 in one", joined)
+	}
+	const want = "tare lab exec --name demo h1 -- ethtool -K eth0 tx on && tare lab exec --name demo h2 -- ip route flush cache  # and look"
+	if joined[0].Fix != want || len(joined[0].Remedy.Steps()) != 2 || joined[0].Cause != "107 packets" {
+		t.Errorf("joined %+v, want the fix %q and the sentence of the path that needs more", joined[0], want)
+	}
+	if len(first.Then) != 0 {
+		t.Error("the remedy of one path got the steps of another")
 	}
 }

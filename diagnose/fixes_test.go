@@ -41,6 +41,12 @@ func TestFixesMendWhatTheyFind(t *testing.T) {
 			set(e, "h2", neighbours, "10.102.0.2 dev br0", "incomplete")
 			set(e, "h2/c1", links, "eth0.noarp", true)
 		}, "neighbour-failed", "whose eth0 is set to answer none", "ip link set dev eth0 arp on"},
+		// iproute2 6.1, ip link set arp off: each neighbour gets the device's own address
+		"a device that asks no neighbour": {"clean-route", func(e *Evidence) {
+			lose(e, entered()...)
+			set(e, "h2/c1", links, "eth0.noarp", true)
+			set(e, "h2/c1", neighbours, "10.102.0.1 dev eth0", e.word("h2/c1", links, "eth0.mac")+" noarp")
+		}, "wrong-mac", "eth0 of h2/c1 is set to ask no neighbour", "ip link set dev eth0 arp on"},
 		// projectcalico/calico#3270: proxy ARP without a default route
 		"a host that answers for others, without a route": {"clean-route", func(e *Evidence) {
 			lose(e)
@@ -75,6 +81,11 @@ func TestFixesMendWhatTheyFind(t *testing.T) {
 			set(e, "h2", links, "eth0.mtu", 1400.0)
 			e.Routes = append(e.Routes, result.Route{At: "h1/c1", To: prefix("10.102.0.2/32"), Via: netip.MustParseAddr("10.101.0.1"), Device: "eth0", MTU: 1400, Learned: true})
 		}, "mtu-mismatch", "eth0 in h1 has MTU 1400, the path allows 1500, and eth0 in h2 has MTU 1400", "ip link set dev eth0 mtu 1500 && tare lab exec --name demo h2 -- ip link set dev eth0 mtu 1500 && tare lab exec --name demo h1/c1 -- ip route flush cache"},
+		// iproute2 6.1: one host of a network with jumbo frames has 1500
+		"a narrow end that loses packets, and what the sender remembers of it": {"mtu-black-hole", func(e *Evidence) {
+			to := netip.MustParseAddr(e.addressOn("h1/c1", "eth0"))
+			e.Routes = append(e.Routes, result.Route{At: "h2/c1", To: netip.PrefixFrom(to, 32), Device: "eth0", MTU: 1350, Learned: true})
+		}, "mtu-black-hole", "eth0 in h2 has MTU 1400, the path needs 1500", "ip link set dev eth0 mtu 1500 && tare lab exec --name demo h2/c1 -- ip route flush cache"},
 		"a path that is remembered alone": {"clean-route", func(e *Evidence) {
 			e.Routes = append(e.Routes, result.Route{At: "h1/c1", To: prefix("10.102.0.2/32"), Device: "eth0", MTU: 1300, Learned: true})
 		}, "mtu-mismatch", "h1/c1 remembers an MTU of 1300 for 10.102.0.2, the path allows 1500", "ip route flush cache"},

@@ -44,6 +44,7 @@ func mtuBlackHole() Rule {
 				f.Evidence = append(f.Evidence, seen(device+".mtu", mtu, at, links))
 				f.Remedy = remedy(at, command)
 				f.Confidence = 0.96
+				e.widenAll(&f)
 			} else if e.Inner > 0 && packet > e.Inner {
 				f.Cause += fmt.Sprintf(": the network carries %d", e.Inner)
 				f.Remedy = remedy(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", e.Inner))
@@ -53,6 +54,20 @@ func mtuBlackHole() Rule {
 			}
 			return []result.Finding{f}
 		},
+	}
+}
+
+// widenAll adds to a finding's remedy whatever else lets only small packets pass: the other end of a
+// link, and what senders remember of it.
+func (e *Evidence) widenAll(f *result.Finding) {
+	all, narrow := e.narrowed()
+	if !narrow {
+		return
+	}
+	for _, step := range all.Remedy.Steps() {
+		if !slices.Contains(f.Remedy.Steps(), step) {
+			f.Remedy.Then = append(f.Remedy.Then, step)
+		}
 	}
 }
 

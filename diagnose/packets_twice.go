@@ -51,6 +51,11 @@ func (e *Evidence) cameAgain() (again, sent result.Evidence) {
 	if had > leastTwice && had > 2*resent && had > twiceShare*segments {
 		return seen("TcpExt.TCPDSACKRecvSegs", had, e.Client, netstat), seen("Tcp.RetransSegs", resent, e.Client, snmp)
 	}
+	// Since Linux 5.10 a sender counts apart that a segment came again which it sent once.
+	once, acks := e.counted(e.Client, netstat, "TcpExt.TCPDSACKIgnoredDubious"), e.counted(e.Client, snmp, "Tcp.InSegs")
+	if once > leastTwice && once > twiceShare*acks {
+		return seen("TcpExt.TCPDSACKIgnoredDubious", once, e.Client, netstat), seen("Tcp.InSegs", acks, e.Client, snmp)
+	}
 	return again, sent
 }
 

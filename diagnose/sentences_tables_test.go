@@ -114,6 +114,15 @@ func changedTables() map[string]changedFault {
 			count(e, "h1/c1", netstat, "TcpExt.TCPDSACKRecvSegs", 900_000)
 			count(e, "h1/c1", snmp, "Tcp.OutSegs", 1000)
 		}},
+		// nftables 1.0.6 (dup to), Linux 6.18
+		"segments that come twice, of a sender that sent them once": {"clean-route", func(e *Evidence) {
+			count(e, "h1/c1", netstat, "TcpExt.TCPDSACKIgnoredDubious", 12225)
+			count(e, "h1/c1", snmp, "Tcp.InSegs", 24157)
+		}},
+		"a few segments that came twice": {"clean-route", func(e *Evidence) {
+			count(e, "h1/c1", netstat, "TcpExt.TCPDSACKIgnoredDubious", 90)
+			count(e, "h1/c1", snmp, "Tcp.InSegs", 24157)
+		}},
 		"segments that came late": {"clean-route", func(e *Evidence) {
 			count(e, "h1/c1", netstat, "TcpExt.TCPDSACKRecvSegs", 90)
 			count(e, "h1/c1", snmp, "Tcp.RetransSegs", 90)

@@ -49,7 +49,7 @@ func sourced(found []result.Finding) (joined []result.Finding) {
 func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 	var found []result.Finding
 	for _, name := range keys(e.state(at, neighbours)) {
-		address, _, _ := strings.Cut(name, " dev ")
+		address, device, _ := strings.Cut(name, " dev ")
 		mac, state, has := strings.Cut(e.word(at, neighbours, name), " ")
 		owner := e.owner(address)
 		if owner == "" || owner == at || !has {
@@ -72,7 +72,11 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 			Remedy:     e.back(at, owner, remedy(at, e.corrected(at, name, owner, theirs))),
 			Confidence: confidence,
 		}
-		if state != "permanent" {
+		if setting := device + ".noarp"; state == "noarp" && e.state(at, links)[setting] == true {
+			f.Cause += fmt.Sprintf(": %s of %s is set to ask no neighbour", device, at)
+			f.Evidence = append(f.Evidence, seen(setting, true, at, links))
+			f.Remedy = remedy(at, "ip link set dev "+device+" arp on")
+		} else if state != "permanent" {
 			e.twice(&f, hostOf(owner), owner, address, mac)
 		}
 		found = append(found, f)

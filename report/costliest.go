@@ -75,7 +75,25 @@ func why(at *place) *costliest {
 	} else if c.fault != nil {
 		c.cause, c.causeOf = nil, nil
 	}
+	if c.cause != nil { // what explains little is no news then
+		c.also = slices.DeleteFunc(c.also, func(f result.Finding) bool { return !unsized(f) })
+	}
+	c.also = append(c.also, besides(cells, c.also)...)
 	return c
+}
+
+// besides are the findings of a place's cells that a command mends and whose share nobody knows: what
+// somebody set there counts, whichever of the cells shows it. Those that are known already are left out.
+func besides(cells []*result.Cell, known []result.Finding) (found []result.Finding) {
+	for _, cell := range cells {
+		for _, f := range cell.Findings {
+			same := func(other result.Finding) bool { return other.ID == f.ID }
+			if f.Remedy != nil && unsized(f) && f.Severity != result.SeverityError && !slices.ContainsFunc(slices.Concat(known, found), same) {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
 }
 
 // considerable reports whether a finding is known to explain much of a toll.

@@ -121,14 +121,12 @@ func natureOf(fix string) (nature string, is bool) {
 	return strings.CutPrefix(result.Plain(fix), "# ")
 }
 
-// also is what was seen and is not known to explain much. What is known to explain little is
-// left out where the cause is known.
+// also is what was seen and is not known to explain much.
 func (w words) also(c *costliest) string {
-	also := slices.DeleteFunc(slices.Clone(c.also), func(f result.Finding) bool { return !unsized(f) && c.cause != nil })
-	if len(also) == 0 {
+	if len(c.also) == 0 {
 		return ""
 	}
-	return w.say("answer_also", "list", w.seen(also, func(f result.Finding) string {
+	return w.say("answer_also", "list", w.seen(c.also, func(f result.Finding) string {
 		if unsized(f) {
 			return w.aside(w.say("answer_share_unknown"))
 		}

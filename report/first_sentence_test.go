@@ -87,6 +87,26 @@ func TestWhatTakesNextToNothingIsNoCause(t *testing.T) {
 	lacks(t, both, "core-migration")
 }
 
+// A shaper that one workload shows has its place beside what costs the other most (kubernetes#90838).
+func TestWhatACommandMendsIsSeenInEveryCell(t *testing.T) {
+	w := newWorld(plan(), 5)
+	w.networks, w.paths, w.loads = []string{catalog.Baseline, "vxlan"}, []string{catalog.CrossHost}, streamAndTrip()
+	res := w.result()
+	shaper := result.Finding{ID: "shaper-rate", Cause: "the tbf on veth-c1 in h2 passes no more than 10 Mbit/s", Remedy: &result.Remedy{At: "h2", Command: "tc qdisc del dev veth-c1 root"}, Severity: result.SeverityWarning}
+	slight := shaper
+	slight.Share = 0.04
+	rung := result.Finding{ID: "rung-cost", Cause: "vxlan is built upon ptp", Share: 0.6, Severity: result.SeverityWarning}
+	for n := range res.Cells {
+		if c := &res.Cells[n]; c.Network == "vxlan" {
+			c.Findings = []result.Finding{shaper}
+			if c.Workload == "tcp_stream" {
+				c.Findings = []result.Finding{rung, slight}
+			}
+		}
+	}
+	labtest.Contains(t, "what costs most", costing(t, res), "Also seen: shaper-rate (share unknown): the tbf on veth-c1 in h2 passes no more than 10 Mbit/s.")
+}
+
 func TestWhatIsNotDecidedIsNotTheCheapest(t *testing.T) {
 	res := named()
 	for n := range res.Cells {

@@ -154,7 +154,7 @@ func findIn(ctx context.Context, s experiment.Site, t site.Topology, asked exper
 		}
 		unread = append(unread, one.Unread...)
 	}
-	return diagnose.Join(found), unread, nil
+	return diagnose.Join(lab, found), unread, nil
 }
 
 // passing is the path that lacks one step of another, if it passes: that without the Service or the
