@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"tare/catalog"
@@ -18,15 +19,30 @@ func routeDiverted() Rule {
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range e.suspectRouters() {
+				var here []result.Finding
 				for _, ends := range e.sending() {
 					if f, diverted := e.diverted(at, ends[0], ends[1]); diverted {
-						found = append(found, f)
+						here = append(here, f)
 					}
 				}
+				found = append(found, bothWays(here)...)
 			}
 			return found
 		},
 	}
+}
+
+// bothWays joins the findings of a place that leads packets astray both ways, by different settings: the
+// path passes only once both are mended.
+func bothWays(here []result.Finding) []result.Finding {
+	if len(here) != 2 || here[0].Confidence != here[1].Confidence || here[0].Remedy.Command == here[1].Remedy.Command {
+		return here
+	}
+	f, back := here[0], here[1]
+	f.Cause += "; and " + back.Cause
+	f.Evidence = append(f.Evidence[:1:1], back.Evidence[0], f.Evidence[1])
+	f.Remedy.Then = append(f.Remedy.Then, back.Remedy.Steps()...)
+	return []result.Finding{f}
 }
 
 // suspectRouters are the places that may have sent packets astray: also an end whose packets a bridge
@@ -172,6 +188,9 @@ func (e *Evidence) strayed(w way, f flow, to string, others []result.Route) resu
 		if mac := e.word(w.At, neighbours, w.Via.String()+" dev "+w.Device); mac != "" && !strings.HasSuffix(mac, "failed") && !strings.HasSuffix(mac, "incomplete") {
 			does = fmt.Sprintf("sends packets for %s to %s, which does not pass them on, and not to %s", target, w.Via, gateway)
 		}
+		if device := e.besideWhich(w); device != "" {
+			does = fmt.Sprintf("sends packets for %s to %s by %s, behind which that is not, and not by %s", target, w.Via, w.Device, device)
+		}
 		if !w.Via.IsValid() {
 			does = fmt.Sprintf("takes %s for a neighbour on %s, and does not send to %s", target, w.Device, gateway)
 		}
@@ -253,7 +272,9 @@ func holds(network netip.Prefix, address string) bool {
 // rightGateway is the gateway that a place needs in place of one that nobody on the path
 // has; empty: it is not known.
 func (e *Evidence) rightGateway(w way, to string) string {
-	switch {
+	switch device := e.besideWhich(w); {
+	case device != "":
+		return w.Via.String() + " dev " + device
 	case w.Kind != "" || w.Via.IsValid() && e.owner(w.Via.String()) != "":
 		return ""
 	case !w.Via.IsValid() && (w.At != hostOf(w.At) || !e.ofUnderlay(w.At, w.Device) || holds(w.To, e.addressOn(hostOf(to), "eth0"))):
@@ -270,6 +291,27 @@ func (e *Evidence) rightGateway(w way, to string) string {
 		return strings.TrimPrefix(tunnel, "via ")
 	}
 	return e.addressOn(hostOf(to), "eth0")
+}
+
+// besideWhich is the device of a place that has an address of its gateway's network, where a way goes by
+// another to a gateway that is on the path; empty: the way is by the right one, or nobody knows.
+func (e *Evidence) besideWhich(w way) string {
+	if w.Kind != "" || !w.Via.IsValid() || e.owner(w.Via.String()) == "" || e.onLink(w) {
+		return ""
+	}
+	for _, a := range e.Addresses {
+		if a.At == w.At && a.Prefix.Contains(w.Via) && a.Device != w.Device && a.Device != "lo" {
+			return a.Device
+		}
+	}
+	return ""
+}
+
+// onLink reports whether the device of a way has an address of its gateway's network.
+func (e *Evidence) onLink(w way) bool {
+	return slices.ContainsFunc(e.Addresses, func(a result.Address) bool {
+		return a.At == w.At && a.Device == w.Device && a.Prefix.Contains(w.Via)
+	})
 }
 
 // prefixBehind is the address of a place's device that made a route which leads astray,

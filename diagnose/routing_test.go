@@ -58,6 +58,35 @@ func TestRoutesThatLeadAstray(t *testing.T) {
 			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "br0"})
 			e.Policies = []result.Policy{{At: "h1", Table: localTable}, {At: "h1", Priority: 299, Rest: "ipproto udp", Kind: "blackhole"}, {At: "h1", Priority: 300, Rest: "ipproto tcp dport 5210", Kind: "blackhole"}, {At: "h1", Priority: 32766}}
 		}, "route-diverted", "its rule 300 (from all ipproto tcp dport 5210 blackhole)", "ip rule del ipproto tcp dport 5210 blackhole priority 300"},
+		// as kube-router has them: a rule for each way
+		"a rule for each way": {"clean-route", func(e *Evidence) {
+			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "br0"})
+			e.Policies = []result.Policy{{At: "h1", Table: localTable}, {At: "h1", Priority: 300, From: prefix("10.101.0.0/16"), Table: 77}, {At: "h1", Priority: 301, To: prefix("10.101.0.0/16"), Table: 77}, {At: "h1", Priority: 32766}}
+			e.Routes = append(e.Routes, result.Route{At: "h1", To: prefix("0.0.0.0/0"), Kind: "prohibit", Table: 77})
+		}, "route-diverted", "its rule 300 (from 10.101.0.0/16 lookup 77) says so; and h1 refuses packets for h1/c1", "ip rule del from 10.101.0.0/16 lookup 77 priority 300 && tare lab exec --name demo h1 -- ip rule del to 10.101.0.0/16 lookup 77 priority 301"},
+		"a gateway by the wrong device": {"clean-route", func(e *Evidence) {
+			lose(e, sent()...)
+			for n, r := range e.Routes {
+				if r.At == "h1" && r.To == prefix("10.102.0.0/16") {
+					e.Routes[n].Device = "br0"
+				}
+			}
+			set(e, "h1", neighbours, "10.0.0.2 dev br0", "failed")
+		}, "route-diverted", "to 10.0.0.2 by br0, behind which that is not, and not by eth0", "ip route replace 10.102.0.0/16 via 10.0.0.2 dev eth0 congctl cubic"},
+		// Calico and its like: a gateway that no host has, and for which each answers
+		"a gateway for which the host answers, with another's MAC address": {"clean-route", func(e *Evidence) {
+			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "cali1"})
+			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h1" && a.Device == "br0" })
+			for name, value := range map[string]any{"cali1.index": 4.0, "cali1.peer": 2.0, "cali1.mac": "ee:ee:ee:ee:ee:ee"} {
+				set(e, "h1", links, name, value)
+			}
+			set(e, "h1", sysctls, "ipv4/conf/cali1/proxy_arp", 1.0)
+			set(e, "h1/c1", links, "eth0.index", 2.0)
+			set(e, "h1/c1", links, "eth0.peer", 4.0)
+			e.Routes = append(e.Routes, result.Route{At: "h1/c1", To: prefix("10.102.0.0/16"), Via: netip.MustParseAddr("169.254.1.1"), Device: "eth0"})
+			e.Routes = append(e.Routes, result.Route{At: "h1", To: prefix("10.101.0.2/32"), Device: "cali1"})
+			set(e, "h1/c1", neighbours, "169.254.1.1 dev eth0", "02:00:00:00:00:77 permanent")
+		}, "wrong-mac", "h1/c1 sends packets for its gateway 169.254.1.1 to 02:00:00:00:00:77; cali1 of h1", "ip neighbour del 169.254.1.1 dev eth0"},
 		"a longer prefix that is unreachable": {"clean-route", func(e *Evidence) {
 			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "br0"})
 			e.Routes = append(e.Routes, result.Route{At: "h1", To: prefix("10.102.0.0/24"), Kind: "unreachable"})

@@ -17,7 +17,7 @@ func wrongMAC() Rule {
 		Match: func(e *Evidence) []result.Finding {
 			var found, pinned []result.Finding
 			for _, at := range e.Places {
-				found = append(found, e.wrongNeighbours(at)...)
+				found = append(append(found, e.wrongNeighbours(at)...), e.wrongGateways(at)...)
 				pinned = append(pinned, e.pinnedPorts(at)...)
 			}
 			found = append(sourced(found), pinned...)
