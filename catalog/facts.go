@@ -14,6 +14,7 @@ type Facts struct {
 	NeedsL2  bool   // the hosts must be neighbours on one link, or their routers must know its routes
 	NAT      bool   // addresses are rewritten on some of its paths
 	Relays   bool   // a process relays traffic to its published ports
+	Nearby   bool   // containers of a host reach the ports that it publishes for each other
 	OnHost   bool   // its containers are on their host's network: they have no address that is theirs alone
 	Kernel   string // the kernel module that it needs in addition to veth and bridge; empty: none
 }

@@ -34,7 +34,7 @@ func dockerNetworks() []Network {
 		{
 			Name: "docker-nat", Parent: "docker-bridge", Fidelity: Product, IPv6: true, Outside: true, BridgeNetfilter: true, Engine: Docker, Runtime: Docker,
 			Doc:     "a port published by Docker: DNAT in, masquerade out of docker0",
-			Facts:   Facts{NAT: true},
+			Facts:   Facts{NAT: true, Nearby: true},
 			Paths:   []string{PublishedPort, ContainerToPublishedPort},
 			Missing: "what dockerd needs of the kernel", Get: "modprobe -a overlay bridge veth nft_compat",
 		},

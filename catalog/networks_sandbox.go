@@ -6,7 +6,7 @@ func sandboxNetworks() []Network {
 		{
 			Name: "podman-bridge", Parent: "nat", Fidelity: Product, IPv6: true, Outside: true, Runtime: "podman",
 			Doc:     "Podman as root: bridge, masquerade and DNAT of a published port by netavark",
-			Facts:   Facts{NAT: true},
+			Facts:   Facts{NAT: true, Nearby: true},
 			Paths:   []string{SameHost, ContainerToOwnHost, PublishedPort, ContainerToPublishedPort},
 			Missing: "the kernel's bridge, an overlay file system, or iptables with NAT", Get: "modprobe -a overlay bridge veth nft_compat xt_MASQUERADE xt_comment xt_mark xt_addrtype",
 		},

@@ -46,7 +46,7 @@ func (e *Evidence) unmasked(t result.Trial) (f result.Finding, lacks bool) {
 // hides reports whether a host gives packets that leave it, perhaps, another source.
 func (e *Evidence) hides(at string, p firewall.Packet) bool {
 	_, found := result.First(firewall.Walk(e.chains(at), p, "postrouting", nil), func(s firewall.Step) bool {
-		return strings.HasPrefix(s.Act, "masquerade") || strings.HasPrefix(s.Act, "snat")
+		return s.After == nil && (strings.HasPrefix(s.Act, "masquerade") || strings.HasPrefix(s.Act, "snat"))
 	})
 	return found
 }

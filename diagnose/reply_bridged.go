@@ -50,12 +50,16 @@ func (e *Evidence) turnedBack(at, bridge string) (m met, is bool) {
 			})
 		}
 		whatever := into(nobody) // publishes a port, to others than its neighbours
-		for _, address := range e.served(at, family) {
+		asked, from := e.served(at, family), ""
+		if _, failed := e.failed(); failed && hostOf(e.Client) == at && hostOf(e.Server) == at {
+			asked, whatever, from = append(asked, e.Dial), nil, e.addressOn(e.Client, "eth0") // it is asked for there
+		}
+		for _, address := range asked {
 			for _, s := range into(address) {
 				m = met{s, passage{at: at, hook: "prerouting", packet: p}, 0}
 				leaves := firewall.Packet{
 					"layer": p["layer"], "meta nfproto": p["meta nfproto"], "oifname": firewall.Of(bridge),
-					family + " daddr": firewall.Of(plain(addressesOf(s.Act)[0])),
+					family + " saddr": e.field(from), family + " daddr": firewall.Of(plain(addressesOf(s.Act)[0])),
 				}
 				if !e.hides(at, leaves) && !slices.ContainsFunc(whatever, func(w firewall.Step) bool { return m.same(met{Step: w, passage: m.passage}) }) {
 					return m, true

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -94,6 +95,36 @@ func TestRulesOfEachProtocolAreOneFault(t *testing.T) {
 	for _, f := range found[1:] {
 		if f.ID == "forward-drop" {
 			t.Errorf("%s again: %s", f.ID, f.Cause)
+		}
+	}
+}
+
+// A neighbour of a container reaches its published port only if its packets get another source, which
+// portmap's and netavark's rules give them; one that accepts them before does not (podman 4.3.1, and CNI portmap).
+func TestPublishedPortOfANeighbour(t *testing.T) {
+	for name, c := range map[string]struct {
+		after []string
+		is    bool
+	}{
+		"masqueraded":        {[]string{"meta mark & 0x2000 = 0x2000 -> masquerade"}, false},
+		"no rule":            {nil, true},
+		"the rule is passed": {[]string{"ip saddr = 10.102.0.3; ip daddr = 10.102.0.0/16 -> accept", "ip daddr != 224.0.0.0/4 -> masquerade"}, true},
+	} {
+		e := captured(t, "clean-nat")
+		e.Lab, e.Port = "demo", 5210
+		e.Client, e.Places = "h2/c2", []string{"h2/c2", "h2", "h2/c1"}
+		e.Addresses = append(e.Addresses, result.Address{At: "h2/c2", Device: "eth0", Prefix: netip.MustParsePrefix("10.102.0.3/16")})
+		e.Trials = e.Trials[:1]
+		e.Trials[0].Error = "no answer in time"
+		for _, port := range []string{"veth-c1", "veth-c2"} {
+			set(e, "h2", links, port+".master", "br0")
+		}
+		set(e, "h2", sysctls, "bridge/bridge-nf-call-iptables", 0.0)
+		wall(e, "h2", "ip tare prerouting prerouting accept", "th dport = 5210 -> dnat to 10.102.0.2:5210")
+		wall(e, "h2", "ip tare postrouting postrouting accept", c.after...)
+		found := Find(e)
+		if is := len(found) > 0 && found[0].ID == "reply-bridged"; is != c.is {
+			t.Errorf("%s: found %+v", name, found)
 		}
 	}
 }

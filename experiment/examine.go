@@ -99,6 +99,9 @@ func (r *examiner) subjects(ctx context.Context, pair *Pair) ([]subject, error) 
 			}
 			all = append(all, back...)
 		}
+		if b.Nearby != nil {
+			all = append(all, subject{built: b, path: catalog.ContainerToPublishedPort, ends: *b.Nearby})
+		}
 	}
 	return all, nil
 }

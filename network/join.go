@@ -102,12 +102,8 @@ func (n Network) attachEnds(cluster *lab.Cluster, path string, c *lab.Container)
 		ends.Bind, ends.Dial = at, at
 	}
 	if c.Number > 0 && (path == catalog.PublishedPort || path == catalog.ContainerToPublishedPort) {
-		host := c.Host.Addr
-		if n.PublishedAt != nil {
-			host = n.PublishedAt(c.Host)
-		}
 		ends.Bind = netip.AddrPortFrom(c.Addr, Port)
-		ends.Dial = netip.AddrPortFrom(host, attachedPort(c))
+		ends.Dial = netip.AddrPortFrom(n.PublishedBy(c.Host), attachedPort(c))
 	}
 	if c.Number > 0 && path != catalog.HostToContainer && path != catalog.PublishedPort {
 		all := own.Containers()
@@ -117,4 +113,12 @@ func (n Network) attachEnds(cluster *lab.Cluster, path string, c *lab.Container)
 		ends.Client = all[0].Namespace
 	}
 	return ends, nil
+}
+
+// PublishedBy is the address at which a host publishes ports.
+func (n Network) PublishedBy(h *lab.Host) netip.Addr {
+	if n.PublishedAt != nil {
+		return n.PublishedAt(h)
+	}
+	return h.Addr
 }

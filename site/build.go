@@ -260,6 +260,11 @@ func (k *keeper) describe(built *Built, cluster *lab.Cluster) {
 			built.Neighbour = &ends
 		}
 	}
+	_, published := built.Paths[catalog.ContainerToPublishedPort]
+	if own := cluster.Hosts[0].Containers(); published && n.Facts.Nearby && len(own) > 1 && !cluster.Spec.IPv6 && built.Params[catalog.CNIFile] == "" {
+		h := cluster.Hosts[0]
+		built.Nearby = &network.Ends{Client: h.Short + "/" + own[1].Short, Server: h.Short + "/" + own[0].Short, Bind: own[0].Addr, Dial: n.PublishedBy(h)}
+	}
 	if h := cluster.Hosts[0]; n.Outside && len(cluster.Hosts) > 1 && len(h.Containers()) > 0 {
 		other := cluster.Hosts[1]
 		built.Outside = &network.Ends{Client: h.Short + "/" + h.Containers()[0].Short, Server: other.Short, Bind: other.At(), Dial: other.At()}

@@ -75,6 +75,7 @@ type Built struct {
 	Paths    map[string]network.Ends `json:"paths"`
 	Port     uint16                  `json:"port,omitempty"`    // of its servers; 0: network.Port
 	Outside  *network.Ends           `json:"outside,omitempty"` // a container and the other host, where the network promises that it reaches it
+	Nearby   *network.Ends           `json:"nearby,omitempty"`  // a container and the port that its own host publishes for another, where the network promises that it reaches it
 	// Neighbour has the ends of its noisy neighbour, where it has one.
 	Neighbour *network.Ends `json:"neighbour,omitempty"`
 }
