@@ -20,41 +20,48 @@ func packetsTwice() Rule {
 	return Rule{
 		ID: "packets-twice",
 		Match: func(e *Evidence) []result.Finding {
-			again, sent := e.cameAgain()
-			if again.Name == "" {
-				return nil
-			}
-			f := result.Finding{
-				Cause:      fmt.Sprintf("packets from %s to %s arrive twice", e.Client, e.Server),
-				Evidence:   []result.Evidence{again, sent},
-				Fix:        e.run(hostOf(e.Server), "ip -d link show type bridge") + "  # a promiscuous bridge delivers what it also forwards; or a rule or a filter copies packets",
-				Confidence: 0.85,
-			}
-			for _, m := range slices.Concat(e.met(result.Trial{Workload: "udp_rr"}), e.met(result.Trial{Workload: "tcp_rr"})) {
-				if (m.Act == "dup" || m.Act == "TEE") && m.After == nil {
-					m.blame(e, &f, "copies them")
-					break
+			var found []result.Finding
+			for _, ends := range [][2]string{{e.Client, e.Server}, {e.Server, e.Client}} {
+				if again, sent := e.cameAgain(ends[0]); again.Name != "" {
+					found = append(found, e.doubled(ends[0], ends[1], again, sent))
 				}
 			}
-			return []result.Finding{f}
+			return found
 		},
 	}
 }
 
-// cameAgain is the evidence that packets came more often than they were sent; empty: they did not.
-func (e *Evidence) cameAgain() (again, sent result.Evidence) {
+// doubled is the finding of packets from one end that came again at the other.
+func (e *Evidence) doubled(from, to string, again, sent result.Evidence) result.Finding {
+	f := result.Finding{
+		Cause:      fmt.Sprintf("packets from %s to %s arrive twice", from, to),
+		Evidence:   []result.Evidence{again, sent},
+		Fix:        e.run(hostOf(to), "ip -d link show type bridge") + "  # a promiscuous bridge delivers what it also forwards; or a rule or a filter copies packets",
+		Confidence: 0.85,
+	}
+	for _, m := range slices.Concat(e.met(result.Trial{Workload: "udp_rr"}), e.met(result.Trial{Workload: "tcp_rr"})) {
+		if (m.Act == "dup" || m.Act == "TEE") && m.After == nil && m.reply == (from == e.Server) {
+			m.blame(e, &f, "copies them")
+			break
+		}
+	}
+	return f
+}
+
+// cameAgain is the evidence that packets of an end came more often than it sent them; empty: they did not.
+func (e *Evidence) cameAgain(from string) (again, sent result.Evidence) {
 	came, all := e.datagrams("duplicates"), e.datagrams("datagrams")
-	if all > 0 && came > twiceShare*all {
+	if from == e.Client && all > 0 && came > twiceShare*all {
 		return seen("datagrams that came again", came, e.Server, trials), seen("datagrams", all, e.Server, trials)
 	}
-	had, resent, segments := e.counted(e.Client, netstat, "TcpExt.TCPDSACKRecvSegs"), e.counted(e.Client, snmp, "Tcp.RetransSegs"), e.counted(e.Client, snmp, "Tcp.OutSegs")
+	had, resent, segments := e.counted(from, netstat, "TcpExt.TCPDSACKRecvSegs"), e.counted(from, snmp, "Tcp.RetransSegs"), e.counted(from, snmp, "Tcp.OutSegs")
 	if had > leastTwice && had > 2*resent && had > twiceShare*segments {
-		return seen("TcpExt.TCPDSACKRecvSegs", had, e.Client, netstat), seen("Tcp.RetransSegs", resent, e.Client, snmp)
+		return seen("TcpExt.TCPDSACKRecvSegs", had, from, netstat), seen("Tcp.RetransSegs", resent, from, snmp)
 	}
 	// Since Linux 5.10 a sender counts apart that a segment came again which it sent once.
-	once, acks := e.counted(e.Client, netstat, "TcpExt.TCPDSACKIgnoredDubious"), e.counted(e.Client, snmp, "Tcp.InSegs")
+	once, acks := e.counted(from, netstat, "TcpExt.TCPDSACKIgnoredDubious"), e.counted(from, snmp, "Tcp.InSegs")
 	if once > leastTwice && once > twiceShare*acks {
-		return seen("TcpExt.TCPDSACKIgnoredDubious", once, e.Client, netstat), seen("Tcp.InSegs", acks, e.Client, snmp)
+		return seen("TcpExt.TCPDSACKIgnoredDubious", once, from, netstat), seen("Tcp.InSegs", acks, from, snmp)
 	}
 	return again, sent
 }

@@ -38,7 +38,8 @@ func (e *Evidence) outOfPorts() []result.Finding {
 			Confidence: 0.95,
 		}
 		if most > 0 {
-			f.Cause += fmt.Sprintf(": %d of %d are in use, by connections or for a minute after them", used, most)
+			// Those that are used from before the range was narrowed are none of it.
+			f.Cause += fmt.Sprintf(": %d of %d are in use, by connections or for a minute after them", min(used, most), most)
 			f.Evidence = append(f.Evidence, seen("ports in use to "+to, used, at, connections), seen(portRange, text, at, sysctls))
 		}
 		if of := e.small("tcp", 0); short {

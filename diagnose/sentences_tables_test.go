@@ -119,6 +119,10 @@ func changedTables() map[string]changedFault {
 			count(e, "h1/c1", netstat, "TcpExt.TCPDSACKIgnoredDubious", 12225)
 			count(e, "h1/c1", snmp, "Tcp.InSegs", 24157)
 		}},
+		"replies that come twice": {"clean-route", func(e *Evidence) {
+			count(e, "h2/c1", netstat, "TcpExt.TCPDSACKIgnoredDubious", 5809)
+			count(e, "h2/c1", snmp, "Tcp.InSegs", 11605)
+		}},
 		"a few segments that came twice": {"clean-route", func(e *Evidence) {
 			count(e, "h1/c1", netstat, "TcpExt.TCPDSACKIgnoredDubious", 90)
 			count(e, "h1/c1", snmp, "Tcp.InSegs", 24157)
