@@ -18,8 +18,10 @@ var (
 	// glued is a mark without a blank after it, before what only output begins with.
 	glued = expressionOf(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
 	// stamp is the time before each line, as kubectl logs, iperf3 --timestamps and the files of a CRI write it.
-	stamp = expressionOf(`^\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*(?: std(?:out|err) [FP])?|(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]?\d \d\d:\d\d:\d\d(?: \d{4})?|` +
+	stamp = expressionOf(`^\s*(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*(?: std(?:out|err) [FP])?|(?:[A-Z][a-z]{2} )?\p{L}{3,4}\.? [ \d]?\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?: \d{4})?|` +
 		`\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.]+:\d+\])(?:\s+|$)`)
+	// job is the names of a job and its step, as gh run view --log has them before the time.
+	job = expressionOf(`(?m)^[^\t\n]+\t[^\t\n]+\t\x{FEFF}?(\d{4}-\d\d-\d\dT\S+ ?)`)
 	tag = expressionOf(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
 	// bold is Markdown's, around words or numbers.
 	bold   = expressionOf(`(^|[\s=(])\*\*([^\s*](?:[^*]*[^\s*])?)\*\*`)
@@ -30,7 +32,7 @@ var (
 // marks, line numbers. It returns the lines that remain.
 func clean(data []byte) []string {
 	text := registered(colour.ReplaceAllString(decode(data), ""))
-	text = tag.ReplaceAllString(newline.ReplaceAllString(text, "\n"), "")
+	text = tag.ReplaceAllString(job.ReplaceAllString(newline.ReplaceAllString(text, "\n"), "$1"), "")
 	if entity.MatchString(text) {
 		text = html.UnescapeString(text)
 	}

@@ -10,21 +10,22 @@ import (
 )
 
 var (
-	pingHead   = expressionOf(`^PING\s+\S+\s*\([^)]*\):?\s*(?:from .*?:\s*)?(\d+)(?:\(\d+\))?\s*(?:data bytes|bytes of data)`)
-	pingAnswer = expressionOf(`^(?:\[[\d.]+\]\s*)?\d+ bytes from \S.*?[ _]seq=(\d+)\s.*?time[=<]([\d.]+)\s*ms(.*)$`)
+	pingHead   = expressionOf(`^PING\s+\S+\s*\([^)]*\):?\s*(?:from .*?:\s*)?(?:(\d+)\s*data bytes|(\d+)\(\d+\)\s*\p{L})`)
+	pingAnswer = expressionOf(`^(?:\[[\d.]+\]\s*)?\d+ (?:bytes from \S.*?[ _]seq=(?:\d+)\s.*?time|\p{L}+ \p{L}+ \S.*?[ _]seq=\d+ ttl=\d+ \p{L}+)[=<]([\d.]+)\s*ms(.*)$`)
 	pingCount  = expressionOf(`^(\d+) packets transmitted,\s*(\d+)(?: packets)? received,(.*)$`)
-	pingTime   = expressionOf(`time (\d+)ms`)
+	pingWords  = expressionOf(`^(\d+) \p{L}[^\d,]*, *(\d+) \p{L}[^\d,]*,((?: *\+\d+ [^\d,]*,)* *[\d.]+ ?%[^\d,]*, *\p{L}+ \d+ ?ms.*)$`) // in any language
+	pingTime   = expressionOf(`\p{L} (\d+) ?ms`)
 	pingExtra  = expressionOf(`\+(\d+) (duplicates|errors|corrupted)`)
 	pingTimes  = expressionOf(`^(?:rtt|round-trip)\s*min/avg/max(?:/(?:mdev|stddev))?\s*=\s*([\d.]+)/([\d.]+)/([\d.]+)(?:/([\d.]+))?\s*ms`)
 	pingRefuse = expressionOf(`^(?:From \S.*?icmp_seq=\d+|ping:)\s+(\S.*)$`)
 )
 
 func hintsPing() []string {
-	return []string{"PING", "bytes from", "transmitted", "min/avg/max", "icmp_seq", "ping:"}
+	return []string{"PING", "bytes from", "seq=", "%", "transmitted", "min/avg/max", "icmp_seq", "ping:"}
 }
 
 func claimsPing(ahead []string) claim {
-	if matchesAny(ahead[0], pingCount, pingTimes) { // as hping3 and arping end
+	if matchesAny(ahead[0], pingCount, pingWords, pingTimes) { // as hping3 and arping end
 		return ending
 	}
 	return sure(matchesAny(ahead[0], pingHead, pingAnswer, pingRefuse))
@@ -47,22 +48,24 @@ func readPing(lines []string) []result.Cell {
 
 func (run *pingRun) isOver(line string) bool {
 	again := run.count != nil || run.size == 0 && run.refused != ""
-	return pingHead.MatchString(line) || again && matchesAny(line, pingAnswer, pingCount, pingRefuse)
+	return pingHead.MatchString(line) || again && matchesAny(line, pingAnswer, pingCount, pingWords, pingRefuse)
 }
 
 func (run *pingRun) read(line string) {
 	if m := pingHead.FindStringSubmatch(line); m != nil {
-		run.size = int(count(m[1]))
+		run.size = int(count(m[1] + m[2]))
 	}
 	if m := pingAnswer.FindStringSubmatch(line); m != nil {
-		if strings.Contains(m[3], "DUP!") {
+		if strings.Contains(m[2], "DUP!") {
 			run.duplicates++
 		} else {
-			run.answers = append(run.answers, seconds(count(m[2]), time.Millisecond))
+			run.answers = append(run.answers, seconds(count(m[1]), time.Millisecond))
 		}
 	}
-	if m := pingCount.FindStringSubmatch(line); m != nil {
-		run.count = m
+	for _, form := range []expression{pingWords, pingCount} {
+		if m := form.FindStringSubmatch(line); m != nil {
+			run.count = m
+		}
 	}
 	if m := pingTimes.FindStringSubmatch(line); m != nil {
 		run.times = m
