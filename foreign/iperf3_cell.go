@@ -79,6 +79,8 @@ func (run *iperf3Run) local() string {
 		return "TX"
 	case run.reverse:
 		return "RX"
+	case run.sideIs() == server && len(run.totals) == 0 && run.headed && !run.sending:
+		return "RX"
 	}
 	for _, r := range run.intervals {
 		if _, window := retransmits(r); window != nil || run.isUDP() && loneNumber.MatchString(r.tail) {
@@ -226,7 +228,7 @@ func (run *iperf3Run) throughput(f flow) (bits float64, warnings []string, ok bo
 	receiver, sender, open := f.ends()
 	parts := whole(f.intervals)
 	switch {
-	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender) > 0 && sender[0].bits > 0 && run.interrupt != "":
+	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender) > 0 && sender[0].bits > 0 && (run.interrupt != "" || run.sideIs() == server): // a server that sends is not sent the count
 		return sender[0].bits, notes(sendersFigure), true
 	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender) > 0 && sender[0].bits > 0:
 		return 0, notes(zeroReceived), true

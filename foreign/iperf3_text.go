@@ -49,6 +49,7 @@ type iperf3Run struct {
 	udp, sctp, named   bool // named: the lines name the protocol
 	opened             bool // the head of a client's output, or its command, was read
 	cut                cutEnds
+	headed, sending    bool // the heads of its columns were read, and they are a sender's
 	size, target       any
 	cc                 string
 	intervals, totals  []row
@@ -191,7 +192,9 @@ func (run *iperf3Run) read(line string) {
 	case strings.Contains(line, "[") && (strings.Contains(line, "Datagrams") || strings.Contains(line, "Jitter")):
 		run.udp, run.named = true, true
 	case strings.Contains(line, "[") && strings.Contains(line, "Retr"):
-		run.named = true
+		run.named, run.headed, run.sending = true, true, true
+	case strings.Contains(line, "[ ID]"):
+		run.headed = true
 	case complaint.MatchString(line):
 		run.complain(complaint.FindStringSubmatch(line)[1])
 	default:

@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -122,9 +124,29 @@ func (run *netperfRun) read(line string) {
 		run.values["ELAPSED_TIME"], run.values["THROUGHPUT"], run.values["THROUGHPUT_UNITS"] = m[1], m[2], m[3]
 	case netperfMore.MatchString(line):
 		run.more = true
+	case run.head == nil && run.columns == nil && run.rows == 0 && netperfRow.MatchString(line) && run.quiet():
+		run.readRow(strings.Fields(line))
 	case run.head != nil && run.classic && !run.more && netperfRow.MatchString(line):
 		run.readRow(strings.Fields(line))
 	}
+}
+
+// quiet reports whether the command asked for a classic test without its heads (-P 0), and takes from it what they have.
+func (run *netperfRun) quiet() bool {
+	quiet, _ := run.command.flag("-P", "")
+	asked, _ := run.command.flag("-t", "")
+	protocol, test, _ := strings.Cut(cmp.Or(asked, "TCP_STREAM"), "_")
+	kind := netperfKinds()[test]
+	format, _ := run.command.flag("-f", "")
+	unit := map[string]string{"": "10^6bits/s", "m": "10^6bits/s", "k": "10^3bits/s", "g": "10^9bits/s"}[format]
+	if quiet != "0" || kind == "" || unit == "" || slices.ContainsFunc(run.command.args, func(arg string) bool { return slices.Contains([]string{"-o", "-O", "-k", "-j"}, arg) }) {
+		return false
+	}
+	if kind != "stream" && kind != "reverse" {
+		unit = "Trans/s"
+	}
+	run.head, run.values["THROUGHPUT_UNITS"] = []string{protocol, test}, unit
+	return true
 }
 
 // readRow takes a row of a classic test. What a longer row ends in is CPU.

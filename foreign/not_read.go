@@ -17,16 +17,16 @@ func idle() map[string]expression {
 		"qperf":             expressionOf(`failed to connect`),
 		"wrk":               expressionOf(`^[\d. ]+(?:inf)?$|^Value +Percentile|^#\[`),
 		"autocannon":        expressionOf(`^[│|\d. ]+$|workers$|samples: \d+`),
-		"sysbench":          expressionOf(`^\w+:\s+[\d.]+$|percentile:|\(avg/stddev\):|^[\d.]+ +\|\**|^Prime numbers|rate: \d+/sec|second\(s\)$|is the server running|lua:\d+:`),
+		"sysbench":          expressionOf(`^\w+:\s+[\d.]+$|percentile:|\(avg/stddev\):|^[\d.]+ +\|\**|^Prime numbers|rate: \d+/sec|second\(s\)$|is the server running|lua:\d+:|^Random number generator|^other operations:`),
 		"h2load":            expressionOf(`^progress: |for thread #|^\d+\. Stopping|^TLS Protocol: |^Cipher: |^Server Temp Key: |^UDP datagram: `),
-		"ping":              expressionOf(`^--- |^pipe |^Request timeout for icmp_seq|Time to live exceeded`),
-		"netperf":           expressionOf(`^[-\d., ]+(?:Trans/s|10\^\dbits/s\S*)?[-\d., ]*$|^!!!|^\w+=|^>?\w+ *:|bytes +secs|10\^\dbits/s`),
+		"ping":              expressionOf(`^--- |^pipe |^Request timeout for icmp_seq|Time to live exceeded|no answer yet for icmp_seq`),
+		"netperf":           expressionOf(`^[-\d.]+,[^ ].*,[-\d.]+$|^[-\d., ]+(?:Trans/s|10\^\dbits/s\S*)?[-\d., ]*$|^!!!|^\w+=|^>?\w+ *:|bytes +secs|10\^\dbits/s`),
 		"containerd-stress": expressionOf(`worker \d+|seconds`),
 	}
 }
 
 // heading is what a script or a shell prints between runs: "== node 2 ==", a prompt, "Run 3:".
-var heading = expressionOf(`^([=#*~+-])(?:\s*[=#*~+-])+[^=#*~+-].*|^\S+@\S+.*[$#%>]|^\[\S+@\S+ [^\]]*\]|^\w[\w ,.()/-]*:$|=>\s*\{?$`)
+var heading = expressionOf(`^([=#*~+-])(?:\s*[=#*~+-])+[^=#*~+-].*|^\S+@\S+.*[$#%>]|^\[\S+@\S+ [^\]]*\]|^\w[\w ,.()/-]*:$|=>\s*\{?$|rc=\d+ >>$|^(?:echo|kubectl|oc|docker|podman|nerdctl|crictl|ssh|sudo|ip netns|ping6?) `)
 
 // notRead counts the lines in the midst of a part that have numbers and that its tool does not
 // print, and returns the first of them.

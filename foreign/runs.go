@@ -1,6 +1,11 @@
 package foreign
 
-import "tare/result"
+import (
+	"fmt"
+	"strings"
+
+	"tare/result"
+)
 
 // textRun is one run of a tool as far as its lines were read.
 type textRun interface {
@@ -14,11 +19,20 @@ type textRun interface {
 func readRuns[R textRun](lines []string, fresh func(c command) R) []result.Cell {
 	var cells []result.Cell
 	var typed command
+	var vain []string // commands that lines with numbers follow of which no run was made
+	numbers := 0
 	run := fresh(typed)
+	take := func() {
+		done := run.cells()
+		if len(done) == 0 && numbers > 0 && len(typed.args) > 0 {
+			vain = append(vain, typed.tool+" "+strings.Join(typed.args, " "))
+		}
+		cells, numbers = append(cells, done...), 0
+	}
 	for _, line := range lines {
 		switch c, isCommand := commandIn(line); {
 		case isCommand:
-			cells = append(cells, run.cells()...)
+			take()
 			typed = c
 			run = fresh(typed)
 			continue
@@ -31,6 +45,13 @@ func readRuns[R textRun](lines []string, fresh func(c command) R) []result.Cell 
 			run = fresh(typed)
 		}
 		run.read(line)
+		if strings.ContainsAny(line, "0123456789") && !heading.MatchString(line) {
+			numbers++
+		}
 	}
-	return append(cells, run.cells()...)
+	take()
+	for _, command := range vain[:min(len(vain), len(cells))] {
+		caution(&cells[len(cells)-1], fmt.Sprintf("nothing was read of what %q printed", command))
+	}
+	return cells
 }

@@ -65,7 +65,8 @@ func readSockperf(lines []string) []result.Cell {
 }
 
 func (run *sockperfRun) isOver(line string) bool {
-	return sockperfStart.MatchString(line) && run.begun || run.figures && strings.Contains(line, "[CLIENT] send on")
+	refused := sockperfError.FindStringSubmatch(line)
+	return sockperfStart.MatchString(line) && (run.begun || run.failure != "") || run.figures && refused != nil && refused[1] != "" || run.figures && strings.Contains(line, "[CLIENT] send on")
 }
 
 // read takes the facts of a line.
