@@ -83,7 +83,7 @@ func (run *iperf3Run) local() string {
 		return "RX"
 	}
 	for _, r := range run.intervals {
-		if _, window := retransmits(r); window != nil || run.isUDP() && loneNumber.MatchString(r.tail) {
+		if _, window := retransmits(r); window != nil || run.isUDP() && r.countsDatagrams() {
 			return "TX"
 		}
 		if _, ok := parseDatagrams(r.tail); ok {
@@ -138,7 +138,14 @@ func (run *iperf3Run) isUDP() bool {
 		return true
 	}
 	// A row of sent datagrams ends in their number, a TCP sender's in its window.
-	return slices.ContainsFunc(run.intervals, func(r row) bool { return r.id != sum && loneNumber.MatchString(r.tail) })
+	return slices.ContainsFunc(run.intervals, func(r row) bool { return r.id != sum && r.countsDatagrams() })
+}
+
+// countsDatagrams reports whether a row ends in a number by which its bytes make datagrams: where the
+// columns after it were cut off, that of a TCP sender is of what it sent again.
+func (r row) countsDatagrams() bool {
+	const largest = 65507 // bytes of data
+	return loneNumber.MatchString(r.tail) && r.carried.bytes-r.carried.bytesOff <= largest*count(r.tail)
 }
 
 var (

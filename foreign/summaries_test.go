@@ -145,3 +145,12 @@ func TestRunsInOneLine(t *testing.T) {
 	}
 	labtest.Equal(t, "h2load", describe(cells), describe(want))
 }
+
+// What is left of a row of TCP that was cut behind the number of segments sent again is no UDP: no datagram is so large.
+func TestSentAgainIsNoDatagram(t *testing.T) {
+	cells, err := Read("log.txt", []byte("[  5]   0.00-10.00  sec  10.9 GBytes  9.40 Gbits/sec   17\n[  5]   0.00-10.04  sec  10.9 GBytes  9.36 Gbits/sec\n"))
+	if err != nil || len(cells) != 1 {
+		t.Fatal(err, len(cells))
+	}
+	labtest.Equal(t, "workload", cells[0].Workload, "tcp_stream")
+}
