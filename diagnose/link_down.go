@@ -43,6 +43,12 @@ func (e *Evidence) lostWith(at, device string) (commands string) {
 	}
 	for _, end := range []string{e.Client, e.Server} {
 		prefix := e.prefixOn(end, "eth0")
+		if prefix.IsValid() && e.portOf(at, end) == device && e.word(at, links, device+".master") == "" {
+			if w, routed := e.way(at, flow{to: prefix.Addr(), marked: true}); !routed || w.Device != device {
+				commands += fmt.Sprintf(" && %s route replace %s dev %s", ipOf(prefix.Addr()), prefix.Addr(), device) + e.control(at)
+			}
+			continue
+		}
 		if !prefix.IsValid() || end == at || e.deviceIn(at, prefix.Masked()) != "" {
 			continue
 		}

@@ -164,6 +164,18 @@ func TestWaysThatTheKernelWouldNotTake(t *testing.T) {
 	}
 }
 
+// TestPortThatWasDown: a container's own route goes with its port, as in ptp and Calico.
+func TestPortThatWasDown(t *testing.T) {
+	shown{"clean-route", func(e *Evidence) {
+		lose(e, entered()...)
+		for name, value := range map[string]any{"cali1.index": 4.0, "cali1.peer": 2.0, "cali1.kind": "veth", "cali1.up": false} {
+			set(e, "h2", links, name, value)
+		}
+		set(e, "h2/c1", links, "eth0.index", 2.0)
+		set(e, "h2/c1", links, "eth0.peer", 4.0)
+	}, "link-down", "cali1 in h2 is down", "sh -c 'ip link set dev cali1 up && ip route replace 10.102.0.2 dev cali1"}.check(t)
+}
+
 func TestPortsOfBridges(t *testing.T) {
 	port := func(change func(e *Evidence)) func(e *Evidence) {
 		return func(e *Evidence) {
@@ -212,6 +224,11 @@ func TestTunnelsOnAWrongUnderlay(t *testing.T) {
 			stuck(e)
 			e.Routes = slices.DeleteFunc(e.Routes, func(r result.Route) bool { return r.At == "h1" && r.Device == "eth0" })
 		}, "route-missing", "h1 has no route to h2 (10.0.0.2)", "ip route add 10.0.0.0/16 dev eth0"},
+		"a host that sends to its neighbour by another": {"clean-vxlan", func(e *Evidence) {
+			stuck(e)
+			e.Routes = append(e.Routes, result.Route{At: "h1", To: prefix("10.0.0.2/32"), Via: netip.MustParseAddr("10.0.0.254"), Device: "eth0"})
+			set(e, "h1", neighbours, "10.0.0.254 dev eth0", "failed")
+		}, "route-diverted", "to 10.0.0.254, which does not answer, and not to 10.0.0.2", "ip route del 10.0.0.2/32 via 10.0.0.254 dev eth0"},
 		"a port from which the bridge has its MTU": {"clean-vxlan", func(e *Evidence) {
 			fail(e, "udp_rr", 1400, "no answer in time")
 			e.Trials[0].Seen = []result.Sighting{{At: "h2", Device: "br0"}}

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -86,11 +87,28 @@ func (e *Evidence) staleVXLAN(at, other string) (result.Finding, bool) {
 		f.Cause = fmt.Sprintf("%s of %s has no entry for %s (%s) in its forwarding database", device, at, mac, whose)
 		command = fmt.Sprintf("bridge fdb append %s dev %s dst %s", mac, device, e.addressOn(other, "eth0"))
 	}
+	if all := e.remadeTunnel(at, other); all != "" {
+		f.Cause += ", and what leads there was lost with it"
+		command = all
+	}
 	f.Evidence = append(f.Evidence,
 		seen("entries of "+device+" that lead to "+other, known, at, fdb),
 		seen(device+".tx_dropped", e.counted(at, linkStats, device+".tx_dropped"), at, linkStats))
 	f.Remedy = remedy(at, command)
 	return f, true
+}
+
+// remadeTunnel is the command that gives a host the neighbour and the route by which its tunnel reaches
+// another, where both went with the tunnel's device; empty: it has them, or a bridge leads there.
+func (e *Evidence) remadeTunnel(at, other string) string {
+	address, err := netip.ParseAddr(e.addressOn(e.endOn(other), "eth0"))
+	if err != nil || e.routedTunnel(at, other) == "" {
+		return ""
+	}
+	if _, routed := e.way(at, flow{to: address, marked: true}); !routed {
+		return e.addRoute(at, e.endOn(other))
+	}
+	return strings.TrimSuffix(e.knowsEnd(at, other), " && ")
 }
 
 // vxlans are the VXLAN devices of a place.

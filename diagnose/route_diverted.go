@@ -242,6 +242,8 @@ func (e *Evidence) straighten(w way, f flow, to string, others []result.Route) s
 		command = fmt.Sprintf("%s addr del %s dev %s", family, e.prefixOf(w.At, f.to), own)
 	case same.IsValid():
 		command = fmt.Sprintf("%s addr del %s dev %s", family, same, w.Device)
+	case len(others) == 0 && w.Via.IsValid() && e.rightGateway(w, to) == f.to.String() && e.neighbourWithout(w, f):
+		return family + " route del " + w.Route.String()
 	case len(others) == 0 && e.rightGateway(w, to) != "":
 		return fmt.Sprintf("%s route replace %s via %s%s", family, w.To, e.rightGateway(w, to), e.control(w.At))
 	default:
@@ -305,6 +307,14 @@ func (e *Evidence) besideWhich(w way) string {
 		}
 	}
 	return ""
+}
+
+// neighbourWithout reports whether a place takes an address for a neighbour by another route, once that of
+// a way is gone.
+func (e *Evidence) neighbourWithout(w way, f flow) bool {
+	return slices.ContainsFunc(e.Routes, func(r result.Route) bool {
+		return r.At == w.At && r.Table == 0 && !r.Learned && r.Kind == "" && !r.Via.IsValid() && r.To.Contains(f.to) && r.Device == w.Device
+	})
 }
 
 // onLink reports whether the device of a way has an address of its gateway's network.
