@@ -58,10 +58,14 @@ func (e *Evidence) cameAgain(from string) (again, sent result.Evidence) {
 	if had > leastTwice && had > 2*resent && had > twiceShare*segments {
 		return seen("TcpExt.TCPDSACKRecvSegs", had, from, netstat), seen("Tcp.RetransSegs", resent, from, snmp)
 	}
-	// Since Linux 5.10 a sender counts apart that a segment came again which it sent once.
-	once, acks := e.counted(from, netstat, "TcpExt.TCPDSACKIgnoredDubious"), e.counted(from, snmp, "Tcp.InSegs")
-	if once > leastTwice && once > twiceShare*acks {
-		return seen("TcpExt.TCPDSACKIgnoredDubious", once, from, netstat), seen("Tcp.InSegs", acks, from, snmp)
+	// Since Linux 5.10 a sender counts apart that a segment came again which it sent once. There are
+	// no more of these than replies, and than segments with data.
+	once, most := e.counted(from, netstat, "TcpExt.TCPDSACKIgnoredDubious"), seen("Tcp.InSegs", e.counted(from, snmp, "Tcp.InSegs"), from, snmp)
+	if data := e.counted(from, netstat, "TcpExt.TCPOrigDataSent"); data > 0 && data < result.Number(most.Value) {
+		most = seen("TcpExt.TCPOrigDataSent", data, from, netstat)
+	}
+	if once > leastTwice && once > twiceShare*result.Number(most.Value) {
+		return seen("TcpExt.TCPDSACKIgnoredDubious", once, from, netstat), most
 	}
 	return again, sent
 }
