@@ -45,6 +45,7 @@ func (e *Evidence) deadHop(at, from, to string) (f result.Finding, some bool) {
 		switch {
 		case strings.HasSuffix(state, "failed") || strings.HasSuffix(state, "incomplete") || e.bare(at, hop.Device):
 			dead = append(dead, strings.TrimPrefix(result.Route{Via: hop.Via, Device: hop.Device}.Way(), "via "))
+		case hop.Via.IsValid() && e.owner(hop.Via.String()) == "" && state == "": // nothing shows that it is alive
 		case whole.Device == "" || e.owner(hop.Via.String()) != "":
 			whole.Via, whole.Device = hop.Via, hop.Device
 		}

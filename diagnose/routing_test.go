@@ -113,6 +113,16 @@ func TestRoutesThatLeadAstray(t *testing.T) {
 			e.Routes = append(e.Routes, result.Route{At: "h2", To: prefix("10.102.0.2/32"), Device: "dummy0", Kind: "local", Table: localTable})
 			e.Addresses = append(e.Addresses, result.Address{At: "h2", Device: "dummy0", Prefix: prefix("10.102.0.2/32")})
 		}, "route-diverted", "10.102.0.2 is an address of its dummy0, too", "ip addr del 10.102.0.2/32 dev dummy0"},
+		"two next hops, of which none is known to answer": {"clean-route", func(e *Evidence) {
+			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "br0"})
+			hop := func(via string) result.NextHop { return result.NextHop{Via: netip.MustParseAddr(via), Device: "eth0"} }
+			for n, r := range e.Routes {
+				if r.At == "h1" && r.To == prefix("10.102.0.0/16") {
+					e.Routes[n].Hops, e.Routes[n].Via = []result.NextHop{hop("10.0.0.8"), hop("10.0.0.9")}, netip.MustParseAddr("10.0.0.8")
+				}
+			}
+			set(e, "h1", neighbours, "10.0.0.8 dev eth0", "failed")
+		}, "route-diverted", "to 10.0.0.8, which does not answer, and not to 10.0.0.2", "ip route replace 10.102.0.0/16 via 10.0.0.2"},
 		"a next hop of two that does not answer": {"clean-route", func(e *Evidence) {
 			lose(e, result.Sighting{At: "h1/c1", Device: "eth0", Out: true}, result.Sighting{At: "h1", Device: "br0"})
 			hop := func(via string) result.NextHop { return result.NextHop{Via: netip.MustParseAddr(via), Device: "eth0"} }
