@@ -80,9 +80,9 @@ func (e *Evidence) kindsAt(at string, addresses []string) (kinds []string) {
 }
 
 // unknownState is that of a connection, which a place may take for another: it may not see both
-// directions.
+// directions, and iptables counts translations among the states.
 func unknownState(is ...string) firewall.Field {
-	return firewall.Field{Values: is, Also: []string{"invalid", "untracked"}}
+	return firewall.Field{Values: is, Also: []string{"invalid", "untracked", "snat", "dnat"}}
 }
 
 // fragments are the flags and places of the parts of a packet: the first, and one after it.

@@ -128,3 +128,17 @@ func TestPublishedPortOfANeighbour(t *testing.T) {
 		}
 	}
 }
+
+// What Docker's and netavark's users write as "--ctstate DNAT" is the state of no packet that nothing
+// translated, and may be that of any other (iptables 1.8.9).
+func TestRuleForWhatIsTranslated(t *testing.T) {
+	e := refused(t, "clean-nat")
+	e.Trials[0].Error = "no answer in time"
+	wall(e, "h2", "ip tare prerouting prerouting accept", "th dport = 5210 -> dnat to 10.102.0.2:5210")
+	wall(e, "h2", "ip filter FORWARD forward accept", "meta l4proto = tcp; ct state = dnat -> counter; drop")
+	count(e, "h2", rules, "ip filter FORWARD 1 drop", 4)
+	found := Find(e)
+	if len(found) == 0 || found[0].ID != "forward-drop" || !strings.Contains(found[0].Fix, "nft delete rule ip filter FORWARD handle 1") {
+		t.Errorf("found %+v", found)
+	}
+}

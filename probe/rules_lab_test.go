@@ -37,6 +37,7 @@ func written() map[string]string {
 		"iptables -m addrtype ! --dst-type LOCAL -j DROP":                                    "fib daddr type != local -> counter; drop",
 		"iptables -m addrtype --src-type LOCAL -j DROP":                                      "addrtype = ? -> counter; drop",
 		"iptables -t mangle -j TTL --ttl-set 1":                                              "-> counter; ip ttl set 1",
+		"iptables -m conntrack --ctstate UNTRACKED,DNAT -j DROP":                             "ct state = { untracked, dnat } -> counter; drop",
 		"iptables-legacy -s 10.101.0.0/16 -m conntrack --ctstate ESTABLISHED -j ACCEPT":      "ip saddr = 10.101.0.0/16; ct state = established -> counter; accept",
 		"iptables-legacy ! -i eth0 -p tcp --dport 23 -j DROP":                                "iifname != eth0; meta l4proto = tcp; th dport = 23 -> counter; drop",
 		"ip6tables-legacy -d fd00::/8 -p udp -j DROP":                                        "ip6 daddr = fd00::/8; meta l4proto = udp -> counter; drop",

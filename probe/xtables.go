@@ -35,7 +35,7 @@ func (d *decoder) xtables(name string, info []byte) {
 	case "conntrack":
 		const stateFlag, flags, inverse, mask = 1, 146, 148, 150
 		if number16(room[flags:])&stateFlag != 0 {
-			d.match(firewall.Match{Key: stateKey, Not: number16(room[inverse:])&stateFlag != 0, Values: states(uint32(number16(room[mask:])))})
+			d.match(firewall.Match{Key: stateKey, Not: number16(room[inverse:])&stateFlag != 0, Values: conntrackStates(uint32(number16(room[mask:])))})
 		}
 		if number16(room[flags:])&^stateFlag != 0 {
 			d.match(firewall.Match{Key: "conntrack", Values: []string{"?"}})
@@ -262,4 +262,25 @@ func verdictOf(code int32) string {
 		return "return"
 	}
 	return ""
+}
+
+// conntrackStates are those of xt_conntrack, which has bits for translations where others have "untracked"
+// (include/uapi/linux/netfilter/xt_conntrack.h).
+func conntrackStates(bits uint32) []string {
+	const snat, dnat, untracked, asOthers = 1 << 6, 1 << 7, 1 << 8, 1 << 6
+	var names []string
+	others := bits &^ (snat | dnat | untracked)
+	if bits&untracked != 0 {
+		others |= asOthers
+	}
+	if others != 0 {
+		names = states(others)
+	}
+	if bits&snat != 0 {
+		names = append(names, "snat")
+	}
+	if bits&dnat != 0 {
+		names = append(names, "dnat")
+	}
+	return names
 }
