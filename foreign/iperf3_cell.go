@@ -79,7 +79,7 @@ func (run *iperf3Run) local() string {
 		return "TX"
 	case run.reverse:
 		return "RX"
-	case run.sideIs() == server && len(run.totals) == 0 && run.headed && !run.sending:
+	case run.sideIs() == server && run.headed && !run.sending:
 		return "RX"
 	}
 	for _, r := range run.intervals {

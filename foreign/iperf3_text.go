@@ -190,7 +190,7 @@ func (run *iperf3Run) read(line string) {
 	case strings.Contains(line, "connected to"):
 		run.connected++
 	case strings.Contains(line, "[") && (strings.Contains(line, "Datagrams") || strings.Contains(line, "Jitter")):
-		run.udp, run.named = true, true
+		run.udp, run.named, run.headed, run.sending = true, true, true, !strings.Contains(line, "Jitter")
 	case strings.Contains(line, "[") && strings.Contains(line, "Retr"):
 		run.named, run.headed, run.sending = true, true, true
 	case strings.Contains(line, "[ ID]"):

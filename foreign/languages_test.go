@@ -88,3 +88,14 @@ func TestRunsThatLackTheirHeads(t *testing.T) {
 	}
 	labtest.Equal(t, "status", fmt.Sprint(cells[0].Status == "ok", cells[1].Status == "ok", cells[2].Status == "ok"), "true false true")
 }
+
+// Where the columns behind the jitter were cut off, a server's summary is still of the receiver.
+func TestServerThatWasCut(t *testing.T) {
+	cells, err := Read("server.log", []byte("Accepted connection from 10.0.0.1, port 4000\n[ ID] Interval           Transfer     Bitrate         Jitter\n"+
+		"[  5]   0.00-1.00   sec  11.9 MBytes  99.8 Mbits/sec  0.021 ms\n[  5]   1.00-2.00   sec  11.9 MBytes  99.6 Mbits/sec  0.019 ms\n"+
+		"[  5]   0.00-2.00   sec  23.8 MBytes  99.7 Mbits/sec  0.019 ms\n"))
+	if err != nil || len(cells) != 1 {
+		t.Fatal(err, len(cells))
+	}
+	labtest.Equal(t, "whose", strings.Contains(describe(cells), sendersFigure), false)
+}

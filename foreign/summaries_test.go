@@ -133,6 +133,13 @@ func TestDecimalsOfWrk(t *testing.T) {
 		t.Fatal(err)
 	}
 	labtest.Equal(t, "figures", fmt.Sprint(cells[0].Samples[0].Metrics), fmt.Sprint(want[0].Samples[0].Metrics))
+
+	cells, err = Read("log.txt", []byte("  2 threads and 10 connections\n  1,234,567 requests in 10.00s, 32.14MB read\nRequests/sec: 123,456.70\nTransfer/sec:      3.21MB\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "thousands", cells[0].Samples[0].Metrics["rate"], 123456.7)
+	labtest.Equal(t, "count", cells[0].Samples[0].Counters["requests"], 1234567)
 }
 
 // A run of h2load in one line is parted.

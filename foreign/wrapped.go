@@ -72,11 +72,16 @@ var (
 	// commas are in the figures of tools in languages that write them so.
 	commas = expressionOf(`\d,\d+\s*-\s*\d+,\d+\s+(?:sec|s)\b|[=<]\d+,\d+\s*ms|=\s*\d+,\d+/\d+,\d+/\d+,\d+|` +
 		`^\s*(?:Latency|Req/Sec|\d+(?:,\d+)?%)\s+\d+,\d\d?(?:us|ms|s|m|h|k|M)\b|/sec:\s*\d+,\d\d(?:[KMGT]?B)?\s*$|requests in \d+,\d\d?(?:s|m|h),`)
-	comma = expressionOf(`(\d),(\d)`)
+	// thousands are parted in the counts of a table that was copied.
+	thousands = expressionOf(`^\s*(?:Requests/sec:\s+\d{1,3}(?:,\d{3})+(?:\.\d+)?\s*$|\d{1,3}(?:,\d{3})+ requests in )`)
+	comma     = expressionOf(`(\d),(\d)`)
 )
 
 // pointed writes decimals with points.
 func pointed(line string) string {
+	if strings.Contains(line, ",") && thousands.MatchString(line) {
+		return comma.ReplaceAllString(line, "$1$2")
+	}
 	if strings.Contains(line, ",") && commas.MatchString(line) {
 		return comma.ReplaceAllString(line, "$1.$2")
 	}
