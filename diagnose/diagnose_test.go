@@ -43,7 +43,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		"forward-reject":       "tare lab exec --name demo h1 -- nft delete rule ip filter FORWARD handle ",
 		"port-closed":          "tare lab exec --name demo h2/c1 -- nft delete rule ip filter INPUT handle ",
 		"forward-drop":         "tare lab exec --name demo h2 -- nft 'insert rule inet g f ip daddr 10.102.0.0/16 accept; insert rule inet g f ip saddr 10.102.0.0/16 accept'",
-		"listen-overflow":      "tare lab exec --name demo h2/c1 -- sysctl -w net.core.somaxconn=",
+		"listen-overflow":      "let the server accept faster, or listen with a backlog above 1: it may have up to 4096",
 		"mtu-black-hole":       "tare lab exec --name demo h2 -- ip link set dev eth0 mtu 1500",
 		"mtu-mismatch":         "tare lab exec --name demo h1/c1 -- ip link set dev eth0 mtu 1450",
 		"shaper-drop":          "tare lab exec --name demo h1 -- tc qdisc del dev eth0 root",

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"math"
 
 	"tare/result"
 )
@@ -30,6 +31,10 @@ func listenOverflow() Rule {
 				f.Cause += fmt.Sprintf("; %s has %.0f of %.0f", name, e.number(at, listening, name+".queue"), e.number(at, listening, name+".backlog"))
 				f.Evidence = append(f.Evidence, seen(name+".queue", e.number(at, listening, name+".queue"), at, listening))
 			}
+			if least := e.leastBacklog(at, full); len(full) > 0 && least < most { // the server asked for less than it may have
+				f.Remedy = nil
+				f.Fix = fmt.Sprintf("let the server accept faster, or listen with a backlog above %.0f: it may have up to %.0f", least, most)
+			}
 			return []result.Finding{f}
 		}),
 	}
@@ -45,4 +50,13 @@ func (e *Evidence) fullListeners(at string) []string {
 		}
 	}
 	return full
+}
+
+// leastBacklog is the smallest of some sockets.
+func (e *Evidence) leastBacklog(at string, names []string) float64 {
+	least := math.Inf(1)
+	for _, name := range names {
+		least = min(least, e.number(at, listening, name+".backlog"))
+	}
+	return least
 }

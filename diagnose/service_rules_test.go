@@ -142,3 +142,17 @@ func TestRuleForWhatIsTranslated(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 }
+
+// A server that listens with a small backlog gets no more by a larger somaxconn (socketserver of Python 3.11
+// asks for 5).
+func TestBacklogOfTheServerIsTheLimit(t *testing.T) {
+	e := captured(t, "clean-nat")
+	e.Lab = "demo"
+	set(e, "h2/c1", sysctls, "core/somaxconn", 4096.0)
+	set(e, "h2/c1", listening, "0.0.0.0:8080.queue", 6.0)
+	set(e, "h2/c1", listening, "0.0.0.0:8080.backlog", 5.0)
+	found := Find(e)
+	if len(found) == 0 || found[0].ID != "listen-overflow" || strings.Contains(found[0].Fix, "sysctl") || !strings.Contains(found[0].Fix, "a backlog above 5") {
+		t.Errorf("found %+v", found)
+	}
+}
