@@ -226,16 +226,7 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 		states, unread := probe.Look("/", probe.Machine)
 		e.States, e.Unread = states, probe.Unread(e.Unread, unread)
 	}
-	for _, at := range places {
-		if r.sources.site == nil {
-			break
-		}
-		states, err := r.sources.site.States(ctx, []string{at})
-		if err != nil { // one of an engine's own may hide its mounts
-			states.Unread = append(states.Unread, result.Unread{Source: "settings of " + at, Reason: err.Error()})
-		}
-		e.States, e.Unread = append(e.States, states.States...), probe.Unread(e.Unread, states.Unread)
-	}
+	r.settings(ctx, &e, places)
 	held, err := r.lookAt(ctx, places)
 	if err != nil {
 		return e, err
@@ -253,6 +244,20 @@ func (r *examiner) examine(ctx context.Context, s subject) (result.Examination, 
 		e.States[n].At = strings.TrimPrefix(e.States[n].At, s.built.Name+".")
 	}
 	return e, nil
+}
+
+// settings reads those of places of a site.
+func (r *examiner) settings(ctx context.Context, e *result.Examination, places []string) {
+	for _, at := range places {
+		if r.sources.site == nil {
+			break
+		}
+		states, err := r.sources.site.States(ctx, []string{at})
+		if err != nil { // one of an engine's own may hide its mounts
+			states.Unread = append(states.Unread, result.Unread{Source: "settings of " + at, Reason: err.Error()})
+		}
+		e.States, e.Unread = append(e.States, states.States...), probe.Unread(e.Unread, states.Unread)
+	}
 }
 
 // addressing lists the addresses, routes and rules of routing of places of a cluster.

@@ -32,6 +32,23 @@ type cannonDocument struct {
 	Mismatches  float64            `json:"mismatches"`
 }
 
+// latencies are in milliseconds.
+func (d cannonDocument) latencies(b *builder) {
+	for name, v := range d.Latency {
+		v = seconds(v, time.Millisecond)
+		percent, isRank := strings.CutPrefix(name, "p")
+		switch {
+		case isRank:
+			b.percentile(strings.ReplaceAll(percent, "_", "."), v)
+		case name == "average":
+			b.metric("latency_mean", v)
+		case name == "min" && d.Latency["average"] < d.Latency["min"]: // of those above 0
+		case name == "stddev", name == "min", name == "max":
+			b.counter("latency_"+strings.Replace(name, "stddev", "stdev", 1), v)
+		}
+	}
+}
+
 // readAutocannonJSON reads autocannon --json.
 func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	var d cannonDocument
@@ -59,19 +76,7 @@ func readAutocannonJSON(doc []byte, cut bool) ([]result.Cell, bool) {
 	if v, ok := d.Throughput["average"]; ok {
 		b.metric("throughput", 8*v*perSecond, "with the headers of HTTP")
 	}
-	for name, v := range d.Latency {
-		v = seconds(v, time.Millisecond)
-		percent, isRank := strings.CutPrefix(name, "p")
-		switch {
-		case isRank:
-			b.percentile(strings.ReplaceAll(percent, "_", "."), v)
-		case name == "average":
-			b.metric("latency_mean", v)
-		case name == "min" && d.Latency["average"] < d.Latency["min"]: // of those above 0
-		case name == "stddev", name == "min", name == "max":
-			b.counter("latency_"+strings.Replace(name, "stddev", "stdev", 1), v)
-		}
-	}
+	d.latencies(b)
 	for name, counter := range map[string]string{"total": "requests", "sent": "sent"} {
 		if v, ok := d.Requests[name]; ok {
 			b.counter(counter, v)
