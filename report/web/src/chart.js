@@ -33,7 +33,7 @@ export function chart(label, height, option) {
     const text = style.getPropertyValue("--text").trim();
     const line = style.getPropertyValue("--line").trim();
     one.drawn ??= echarts.init(box, null, { renderer: "svg" });
-    const { tooltip, ...rest } = option({ text, line, narrow: box.clientWidth < 520, pointed: one.pointed, paper: root.classList.contains("printing") });
+    const { tooltip, ...rest } = option({ text, line, ...shapeOf(box), pointed: one.pointed });
     one.drawn.setOption({
       animation: false, backgroundColor: "transparent", textStyle: { color: text, fontFamily: getComputedStyle(box).fontFamily }, color: [...palette, ...tints],
       tooltip: { confine: true, backgroundColor: style.getPropertyValue("--card").trim(), borderColor: line, textStyle: { color: text }, ...tooltip },
@@ -51,6 +51,12 @@ export function chart(label, height, option) {
   box.zoomOut = () => one.drawn?.dispatchAction({ type: "dataZoom", start: 0, end: 100 });
   box.redraw = () => one.drawn && one.draw();
   return box;
+}
+
+// shapeOf says how a chart is drawn: on a narrow box without words, but on paper, where no pointer shows them.
+function shapeOf(box) {
+  const paper = root.classList.contains("printing");
+  return { paper, narrow: box.clientWidth < (paper ? 320 : 520) };
 }
 
 // painted draws by paint, once it comes into view, and again when a chart would be. paint

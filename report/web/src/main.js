@@ -29,17 +29,15 @@ import { other, preferred, wordsOf } from "./words.js";
 // The charts of a group, in this order: each takes (t, view, group) and returns what it
 // draws, or undefined if the group has no data for it. The wide ones need the page's
 // whole width; paper leaves the details out.
-const wide = [tolls, fidelities, alikes, ladder];
-const details = [within, blocks];
+const wide = [tolls, ladder, fidelities, alikes];
+const details = [percentiles, cpu, within, blocks];
 const charts = [
   nics,
   links,
   parts,
-  percentiles,
   sizes,
   sizeTrips,
   load,
-  cpu,
   hops,
   hopTolls,
   layers,

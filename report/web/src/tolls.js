@@ -38,7 +38,9 @@ export function tolls(t, view, group) {
     100 + 26 * rows.length,
     (page) => option(t, group, rows, brackets, page),
   );
-  return figureWithTable(t, t("tolls_title"), drawing, columns(t, view, group), group.rows);
+  const drawn = figureWithTable(t, t("tolls_title"), drawing, columns(t, view, group), group.rows);
+  drawn.classList.add("half");
+  return drawn;
 }
 
 // fidelities explains the marks of a group's rows, and alikes the brackets.
@@ -56,7 +58,7 @@ function option(t, group, rows, sets, page) {
   const margin = 100 * group.margin;
   const kinds = Object.keys(verdicts).filter((kind) => rows.some((r) => kindOf(r) === kind));
   return {
-    grid: { left: 8, right: (page.narrow ? 30 : 240) + step * Math.max(brackets.length - 1, 0), top: 34, bottom: page.paper ? 36 : 56, containLabel: true },
+    grid: { left: 8, right: room(page) + step * Math.max(brackets.length - 1, 0), top: 34, bottom: page.paper ? 36 : 56, containLabel: true },
     legend: legend(page, kinds.map((kind) => (kind === "inconclusive" ? { name: t(kind), itemStyle: dashedItem(verdicts[kind]) } : t(kind)))), dataZoom: zoom(page),
     tooltip: rowTip((row) => tip(t, row)),
     xAxis: valueAxis(page, t("toll_percent"), tollAxis(group)),
@@ -80,10 +82,13 @@ const kindOf = (row) => (row.metric.toll.verdict in verdicts ? row.metric.toll.v
 const whiskers = (t, kind, own, page) => ({
   type: "custom", name: t(kind), clip: false, z: 5, encode: { x: [0, 2, 3, 4], y: 1 }, itemStyle: { color: verdicts[kind] },
   data: own.map(({ row, n }) => ({ of: row, value: [100 * row.metric.toll.value, n, 100 * (row.metric.toll.low ?? NaN), 100 * (row.metric.toll.high ?? NaN), 0] })), // the bar begins at zero
-  renderItem: (p, api) => whisker(p, api, { row: own[p.dataIndex].row, stroke: verdicts[kind], sure: kind !== "inconclusive", words: !page.narrow && label(t, own[p.dataIndex].row), text: page.text }),
+  renderItem: (p, api) => whisker(p, api, { row: own[p.dataIndex].row, stroke: verdicts[kind], sure: kind !== "inconclusive", words: !page.narrow && label(t, own[p.dataIndex].row, page), text: page.text }),
 });
 
-const label = (t, row) => `${percent(row.metric.toll.value, true)} %  ${verdictText(t, row.metric.toll)}`;
+const label = (t, row, page) => `${percent(row.metric.toll.value, true)} %  ${page.paper ? t(kindOf(row)) : verdictText(t, row.metric.toll)}`;
+
+// room is for the words and brackets at the right, in pixels.
+const room = (page) => (page.narrow ? 30 : page.paper ? 150 : 240);
 
 // whisker is a bar to the estimate, pale for a stand-in, and the interval over it, with
 // its text to the right if there is space. Where it is not sure the bar and its dot are hollow.
@@ -111,7 +116,7 @@ function whisker(p, api, { row, stroke, sure, words, text }) {
 
 // bracket joins the rows of a set, with a tick at each.
 function bracket(p, api, brackets, page) {
-  const x = p.coordSys.x + p.coordSys.width + (page.narrow ? 16 : 222) + step * p.dataIndex;
+  const x = p.coordSys.x + p.coordSys.width + room(page) - 16 + step * p.dataIndex;
   const ys = brackets[p.dataIndex].map((n) => api.coord([0, n])[1]);
   const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: page.text, lineWidth: 1.5 } });
   return { type: "group", children: [line(x, Math.min(...ys) - 5, x, Math.max(...ys) + 5), ...ys.map((y) => line(x - 5, y, x, y))] };
