@@ -44,6 +44,16 @@ func TestWhatPlacesLost(t *testing.T) {
 			e.Addresses = slices.DeleteFunc(e.Addresses, func(a result.Address) bool { return a.At == "h1/c1" && a.Device == "eth0" })
 			set(e, "h1", neighbours, "10.101.0.2 dev br0", e.word("h1/c1", links, "eth0.mac")+" stale")
 		}, "address-missing", "h1/c1 has no address 10.101.0.2 on eth0", "sh -c 'ip addr add 10.101.0.2/16 dev eth0 && "},
+		"the address of a container that keeps one of IPv6": {"clean-route", func(e *Evidence) {
+			lose(e)
+			unrouted(e, "h1/c1")
+			for n, a := range e.Addresses {
+				if a.At == "h1/c1" && a.Device == "eth0" {
+					e.Addresses[n].Prefix = prefix("fd00:1::2/64")
+				}
+			}
+			set(e, "h1", neighbours, "10.101.0.2 dev br0", e.word("h1/c1", links, "eth0.mac")+" stale")
+		}, "address-missing", "h1/c1 has no address 10.101.0.2 on eth0", "sh -c 'ip addr add 10.101.0.2/16 dev eth0 && "},
 		"the address of a container that none of its neighbours knows": {"clean-route", func(e *Evidence) { // Docker 27 and before
 			lose(e)
 			unrouted(e, "h1/c1")
@@ -250,5 +260,29 @@ func TestTunnelsOnAWrongUnderlay(t *testing.T) {
 		}, "route-diverted", "h1 refuses packets for h2 (10.0.0.2)", "ip route del blackhole 10.0.0.2/32"},
 	} {
 		t.Run(name, s.check)
+	}
+}
+
+// The default route of a container went with its address, and is its host's bridge.
+func TestAContainerGetsItsDefaultRouteBack(t *testing.T) {
+	e := captured(t, "clean-route")
+	set(e, "h1", links, "br0.kind", "bridge")
+	ofEnd := func(r result.Route) bool { return r.At == "h1/c1" && r.Table == 0 }
+	if got := e.lostDefault("h1/c1"); got != "" {
+		t.Errorf("with its routes: %q", got)
+	}
+	e.Routes = slices.DeleteFunc(e.Routes, ofEnd)
+	if got, want := e.lostDefault("h1/c1"), " && ip route replace default via 10.101.0.1"; got != want {
+		t.Errorf("without: %q, want %q", got, want)
+	}
+	if got := e.lostDefault("h1"); got != "" {
+		t.Errorf("a host: %q", got)
+	}
+}
+
+func TestAPlaceTakesItsAddressesForLocal(t *testing.T) {
+	e := captured(t, "clean-route")
+	if got := e.kindsAt("h1", []string{"10.0.0.1", "10.0.0.2"}); !slices.Equal(got, []string{"local", "unicast"}) {
+		t.Errorf("kinds %v", got)
 	}
 }

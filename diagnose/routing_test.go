@@ -179,6 +179,15 @@ func TestWhatTakesPacketsBesideRoutes(t *testing.T) {
 			count(e, "h1", xfrmStat, "XfrmOutNoStates", 5)
 		}, "xfrm-drop", "asks for an encryption for which there is no state", "ip xfrm policy delete src 10.101.0.0/16 dst 10.102.0.0/16 dir out"},
 		"ports that are isolated": {"clean-vxlan", isolate, "bridge-port", "ports veth-c1 and vxlan0 of a bridge in h1 are isolated", "sh -c 'bridge link set dev veth-c1 isolated off; bridge link set dev vxlan0 isolated off'"},
+		"a tunnel's device in no bridge": {"clean-vxlan", func(e *Evidence) {
+			lose(e, append(entered(), result.Sighting{At: "h2/c1", Device: "eth0"})...)
+			set(e, "h1", links, "vxlan0.master", "")
+			for name, value := range map[string]any{"veth-c1.index": 4.0, "veth-c1.peer": 2.0, "veth-c1.master": "br0"} {
+				set(e, "h1", links, name, value)
+			}
+			set(e, "h1/c1", links, "eth0.index", 2.0)
+			set(e, "h1/c1", links, "eth0.peer", 4.0)
+		}, "bridge-port", "vxlan0 of h1, the device of the tunnel, is in no bridge", "ip link set dev vxlan0 master br0"},
 		"a container's device in no bridge": {"clean-vxlan", func(e *Evidence) {
 			isolate(e)
 			set(e, "h1", links, "vxlan0.isolated", false)
