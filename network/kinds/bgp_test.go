@@ -131,7 +131,7 @@ func keepsCongestionControl(t *testing.T, l *site.Lab, router string) {
 	at := routers()[router].mesh + ".h1"
 	has := func(block string) func() bool {
 		return func() bool {
-			return slices.ContainsFunc(routes(t, l, at), func(r string) bool { return strings.HasPrefix(r, block+" via ") })
+			return slices.ContainsFunc(routes(t, l, at), func(r string) bool { return strings.HasPrefix(r, block+" ") })
 		}
 	}
 	shell(t, l, at, "ip route del 10.103.0.0/26")
