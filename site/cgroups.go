@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -199,26 +200,34 @@ func sweepNamed(dir string) error {
 // removeCgroups removes the groups of a lab, and those in them, from every
 // hierarchy. Processes that were killed in them get a moment to end.
 func removeCgroups(name string) error {
-	var groups []string
-	for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/"} {
-		for _, each := range []string{name, name + lab.CgroupMark + "*"} {
-			found, err := filepath.Glob(pattern + each)
-			if err != nil {
-				return err
-			}
-			groups = append(groups, found...)
-		}
-	}
 	for deadline := time.Now().Add(cgroupsWait); ; time.Sleep(10 * time.Millisecond) {
+		groups, err := groupsNamed(name) // again: an engine that is being killed makes some yet
+		if err != nil || len(groups) == 0 {
+			return err
+		}
 		var errs []error
 		for _, group := range groups {
 			errs = append(errs, removeTree(group))
 		}
-		err := errors.Join(errs...)
-		if err == nil || time.Now().After(deadline) {
-			return err
+		if time.Now().After(deadline) {
+			return cmp.Or(errors.Join(errs...), fmt.Errorf("remove control groups %s: they are made again: end what makes them", groups[0]))
 		}
 	}
+}
+
+// groupsNamed are the control groups of a name: first the one that has the lab's processes, which can't be removed
+// while they live, then those of containers.
+func groupsNamed(name string) (groups []string, err error) {
+	for _, each := range []string{name, name + lab.CgroupMark + "*"} {
+		for _, pattern := range []string{"/sys/fs/cgroup/*/", "/sys/fs/cgroup/"} {
+			found, err := filepath.Glob(pattern + each)
+			if err != nil {
+				return nil, err
+			}
+			groups = append(groups, found...)
+		}
+	}
+	return groups, nil
 }
 
 // removeTree removes a group and those in it, the innermost first.
