@@ -14,15 +14,21 @@ func (e *InputError) Error() string { return e.Text }
 // Unknown is the error for a word that is none of the valid ones. It names those that were meant, if any are near:
 // what the field calls so, what the word is a part of, or the nearest by its letters.
 func Unknown(kind, word string, valid []string, called ...string) error {
-	text := fmt.Sprintf("unknown %s %q", kind, word)
-	near := meant(word, valid, called)
-	if len(near) > 0 {
-		text += ": did you mean " + quoted(near) + "?"
-	}
-	if len(near) == 0 || len(valid) <= mostListed {
+	text, near := Meant(kind, word, valid, called...)
+	if !near || len(valid) <= mostListed {
 		text += " (valid: " + strings.Join(valid, ", ") + ")"
 	}
 	return &InputError{text}
+}
+
+// Meant is that error's text without the list of the valid words, and whether any of them is near.
+func Meant(kind, word string, valid []string, called ...string) (text string, near bool) {
+	text = fmt.Sprintf("unknown %s %q", kind, word)
+	words := meant(word, valid, called)
+	if len(words) == 0 {
+		return text, false
+	}
+	return text + ": did you mean " + quoted(words) + "?", true
 }
 
 // mostListed is how many valid words are listed behind one that is near: more would hide it.

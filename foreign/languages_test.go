@@ -81,6 +81,19 @@ func TestRunsThatLackTheirHeads(t *testing.T) {
 	labtest.Equal(t, "figures", [2]float64{cells[0].Samples[0].Metrics["throughput"], cells[1].Samples[0].Metrics["rate"]}, [2]float64{9312.44e6, 4512.33})
 	labtest.Equal(t, "not read", strings.Contains(describe(cells), "nothing was read of what"), true)
 
+	cells, err = Read("log.txt", []byte("$ netperf -H h -t TCP_RR -P 0\n16384  131072 1        1       10.00    4512.33\n16384  131072 1        1       10.00    4711.09\n"))
+	if err != nil || len(cells) != 1 {
+		t.Fatal(err, len(cells))
+	}
+	labtest.Equal(t, "rows of a loop", strings.Contains(describe(cells), "the rows of several runs"), true)
+
+	cells, err = Read("log.txt", []byte("$ netperf -H h -t UDP_STREAM -P 0\n212992   65507   10.00      180422      0    9455.08\n212992           10.00      150100           7866.10\n"))
+	if err != nil || len(cells) != 1 {
+		t.Fatal(err, len(cells))
+	}
+	labtest.Equal(t, "received", cells[0].Samples[0].Metrics["throughput"], 7866.10e6)
+	labtest.Equal(t, "one run", strings.Contains(describe(cells), "several runs"), false)
+
 	pong := "sockperf: == version #3.8-no.git ==\nsockperf: [Total Run] RunTime=1.000 sec; Warm up time=400 msec; SentMessages=20000; ReceivedMessages=19999\nsockperf: ====> avg-latency=24.100 (std-dev=2.110)\n"
 	cells, err = Read("log.txt", []byte(pong+"sockperf: ERROR: Can`t connect socket (errno=111 Connection refused)\n"+pong))
 	if err != nil || len(cells) != 3 {

@@ -52,6 +52,7 @@ type netperfRun struct {
 	classic  bool   // the units of the table of a classic test were read: not of columns that were chosen (-O)
 	omni     bool   // the table of omni has its usual columns
 	more     bool   // the tables of -v 2 have begun
+	bare     bool   // its rows have no heads (-P 0)
 }
 
 // readNetperf reads netperf's classic tests, and -k and CSV of omni.
@@ -145,7 +146,8 @@ func (run *netperfRun) quiet() bool {
 	if kind != "stream" && kind != "reverse" {
 		unit = "Trans/s"
 	}
-	run.head, run.values["THROUGHPUT_UNITS"] = []string{protocol, test}, unit
+	run.head, run.values["THROUGHPUT_UNITS"], run.bare = []string{protocol, test}, unit, true
+	run.classic = true
 	return true
 }
 

@@ -50,6 +50,13 @@ func (run *netperfRun) cells() []result.Cell {
 	if run.unsure {
 		b.warn("the confidence that was asked for was not reached")
 	}
+	rows := 1
+	if protocol == "udp" && kind == "stream" { // the sender's and the receiver's
+		rows = 2
+	}
+	if run.bare && run.rows > rows {
+		b.warn("the command has the rows of several runs below it, of which one is read: give each its command")
+	}
 	if len(b.cell.Metrics) > 0 {
 		if protocol == "" || kind == "" {
 			b.warn("the name of the test, or its protocol, is missing")

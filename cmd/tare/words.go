@@ -49,7 +49,7 @@ func noArgs(c *cobra.Command, args []string) error {
 	return wrong("%s takes no argument: leave out %q", c.CommandPath(), args[0])
 }
 
-// flagError adds to the error of an unknown flag the nearest flag.
+// flagError adds to the error of an unknown flag the nearest flag, or where they are listed.
 func flagError(c *cobra.Command, err error) error {
 	text := err.Error()
 	word, unknown := strings.CutPrefix(text, "unknown flag: --")
@@ -62,8 +62,8 @@ func flagError(c *cobra.Command, err error) error {
 			flags = append(flags, f.Name)
 		}
 	})
-	said, _, long := strings.Cut(experiment.Unknown("flag", word, flags).Error(), " (valid: ")
-	if long && len(flags) > manyFlags {
+	said, near := experiment.Meant("flag", word, flags)
+	if !near {
 		said += fmt.Sprintf(": %s --help lists them", c.CommandPath())
 	}
 	return wrong("%s: %s", c.CommandPath(), said)
