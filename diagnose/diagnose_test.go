@@ -116,7 +116,7 @@ func TestServicesThatLeadNowhere(t *testing.T) {
 	} {
 		e := &Evidence{Passing: of.passing}
 		e.Path, e.Client, e.Server, e.Dial = of.path, "h1/c1", "h2/c1", "10.96.0.7"
-		e.Trials = []result.Trial{{Workload: "tcp_rr", Size: 1, Error: of.failed}}
+		e.Trials = []result.Trial{{Workload: "tcp_rr", Size: 1, Error: of.failed}, {Workload: "tcp_rr", Size: 1, Error: of.failed}}
 		found := Find(e)
 		named := slices.ContainsFunc(found, func(f result.Finding) bool { return f.ID == "service-unserved" || f.ID == "hairpin-off" })
 		if named != (of.id != "") || named && (found[0].ID != of.id || !strings.Contains(found[0].Cause, of.at)) {

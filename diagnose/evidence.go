@@ -64,6 +64,7 @@ const (
 	tracked      = "/proc/net/stat/nf_conntrack"
 	cpuStat      = "/sys/fs/cgroup/.../cpu.stat"
 	cpuTimes     = "/proc/stat"
+	scheduled    = "/proc/self/task/*/schedstat"
 	steering     = "/sys/class/net/*/queues"
 	pressure     = "/proc/pressure"
 	listening    = "ss -ltn"
@@ -184,11 +185,7 @@ func seen(name string, value any, at, source string) result.Evidence {
 
 // failed is the first trial that did not pass.
 func (e *Evidence) failed() (result.Trial, bool) {
-	at := slices.IndexFunc(e.Trials, func(t result.Trial) bool { return t.Error != "" })
-	if at < 0 {
-		return result.Trial{}, false
-	}
-	return e.Trials[at], true
+	return result.First(e.Trials, func(t result.Trial) bool { return t.Error != "" && !e.late(t) })
 }
 
 // smallest is how large a message still counts as a small one.

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"tare/result"
 )
@@ -23,6 +24,22 @@ func (e *Evidence) small(protocol string, ip int) (of outcomes) {
 		}
 	}
 	return of
+}
+
+// lateAfter is how long, in seconds, an end whose answers may come too late has waited for a CPU in one
+// trial: well over what a quiet machine asks of it, and well below what a trial waits for an answer.
+const lateAfter = 0.1
+
+// late reports whether a trial ran out of time at an end that waits for a CPU, while small messages pass
+// now and then: that is no evidence of a fault.
+func (e *Evidence) late(t result.Trial) bool {
+	if t.Failure() != result.Silent || t.Idle > 0 {
+		return false
+	}
+	mixed := slices.ContainsFunc([]outcomes{e.small("tcp", t.IP), e.small("udp", t.IP)}, func(of outcomes) bool { return of.passed > 0 && of.failed > 0 })
+	return mixed && slices.ContainsFunc(e.Readings, func(r result.Reading) bool {
+		return r.Source == scheduled && r.Counts["run_delay"] > lateAfter
+	})
 }
 
 // all are those of both protocols.

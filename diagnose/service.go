@@ -25,7 +25,8 @@ func serviceUnserved() Rule {
 			if f, lacks := e.withoutRule(t, at); lacks {
 				return []result.Finding{f}
 			}
-			if e.Passing == "" {
+			of := e.small(transport(t), t.IP)
+			if e.Passing == "" || t.Failure() != result.Refused && (of.passed > 0 || of.failed < 2) {
 				return nil
 			}
 			why := "the node has no rule for it: kube-proxy, or what replaces it, does not run there or does not write its rules"

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"tare/result"
@@ -15,11 +14,10 @@ func someConnectionsFail() Rule {
 		ID: "some-connections-fail", Grave: true,
 		Match: func(e *Evidence) []result.Finding {
 			of := e.small("tcp", 0)
-			at := slices.IndexFunc(e.Trials, func(t result.Trial) bool { return t.Workload == "tcp_rr" && t.Error != "" && t.IP == 0 })
-			if at < 0 || e.Trials[at].Size > smallest || of.passed == 0 || of.failed < 2 || len(e.outOfPorts()) > 0 {
+			t, _ := result.First(e.Trials, func(t result.Trial) bool { return t.Workload == "tcp_rr" && t.Error != "" && t.IP == 0 && !e.late(t) })
+			if t.Error == "" || t.Size > smallest || of.passed == 0 || of.failed < 2 || len(e.outOfPorts()) > 0 {
 				return nil
 			}
-			t := e.Trials[at]
 			f := result.Finding{
 				Cause:      fmt.Sprintf("%d of %d connections from %s to %s fail", of.failed, of.passed+of.failed, e.Client, e.Dial),
 				Evidence:   []result.Evidence{errorOf(t), seen("connections that passed", of.passed, "", trials)},
