@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -47,7 +48,7 @@ func mtuBlackHole() Rule {
 				e.widenAll(&f)
 			} else if e.Inner > 0 && packet > e.Inner {
 				f.Cause += fmt.Sprintf(": the network carries %d", e.Inner)
-				f.Remedy = remedy(e.Client, fmt.Sprintf("ip link set dev eth0 mtu %d", e.Inner))
+				f.Remedy = remedy(e.Client, fmt.Sprintf("ip link set dev %s mtu %d", e.sends(t), e.Inner))
 				f.Confidence = 0.95
 			} else {
 				f.Fix = "and allow ICMP \"fragmentation needed\" along the path"
@@ -55,6 +56,12 @@ func mtuBlackHole() Rule {
 			return []result.Finding{f}
 		},
 	}
+}
+
+// sends is the client's device by which a trial's packets leave.
+func (e *Evidence) sends(t result.Trial) string {
+	first, _ := result.First(t.Seen, func(s result.Sighting) bool { return s.At == e.Client && s.Out && !s.Reply })
+	return cmp.Or(first.Device, "eth0")
 }
 
 // widenAll adds to a finding's remedy whatever else lets only small packets pass: the other end of a
@@ -103,8 +110,11 @@ func (e *Evidence) narrow(packet int) (at, device string, mtu, need int) {
 				continue
 			}
 			has, wants := int(e.number(place, links, d+".mtu")), packet
-			if e.ofUnderlay(place, d) {
+			switch {
+			case e.ofUnderlay(place, d):
 				wants = min(e.MTU, packet+e.MTU-e.Inner)
+			case e.Inner < e.MTU: // a tunnel has no room for more
+				wants = least(e.Inner, packet)
 			}
 			if has < wants && (device == "" || wants-has > need-mtu) {
 				at, device, mtu, need = place, d, has, wants

@@ -25,7 +25,7 @@ func portClosed() Rule {
 				}
 			}
 			found = eachProtocol(by, found)
-			if f, closed := e.unpublished(); closed && len(found) == 0 && e.dead() && !catalog.ByService(e.Path) {
+			if f, closed := e.unpublished(); closed && len(found) == 0 && e.dead() && !catalog.ByService(e.Path) && !e.dialsEnd() {
 				found = append(found, f)
 			}
 			return found
@@ -45,7 +45,8 @@ func (e *Evidence) unpublished() (f result.Finding, closed bool) {
 	if t.Failure() != result.Refused && !held || at == "" || at == e.Server || passes {
 		return result.Finding{}, false
 	}
-	if _, leads := e.dnat(t, at); leads {
+	leads := func(s firewall.Step) bool { return s.After == nil || s.After.Act == "notrack" } // that a rule before it keeps it from doing so is another fault
+	if slices.ContainsFunc(e.destinations(t, at), leads) {
 		return result.Finding{}, false
 	}
 	f = result.Finding{

@@ -66,6 +66,7 @@ func (e *Evidence) remake(at, device string, vni, port float64) string {
 			commands = append(commands, fmt.Sprintf("ip neighbour replace %s lladdr %s dev %s nud permanent", name, mac, device))
 		}
 	}
+	commands = append(commands, e.unpinned(at, device)...)
 	for _, mac := range e.names(at, fdb, " dev "+device) {
 		for _, to := range e.tunnelEnds(at, device, mac) {
 			commands = append(commands, fmt.Sprintf("bridge fdb append %s dev %s dst %s", mac, device, to))
@@ -79,4 +80,19 @@ func (e *Evidence) remake(at, device string, vni, port float64) string {
 		}
 	}
 	return strings.Join(commands, " && ")
+}
+
+// unpinned are the commands that make a tunnel's device, which asks nobody, know the addresses of its
+// network on other hosts that it does not know.
+func (e *Evidence) unpinned(at, device string) (commands []string) {
+	own := e.prefixOn(at, e.word(at, links, device+".master"))
+	for _, a := range e.Addresses {
+		address := a.Prefix.Addr().String()
+		known := strings.HasSuffix(e.word(at, neighbours, address+" dev "+device), "permanent")
+		if hostOf(a.At) == at || known || a.Prefix.Masked() != own.Masked() || e.state(at, links)[device+".nolearning"] != true {
+			continue
+		}
+		commands = append(commands, e.pinned(at, address, device, a.At, e.word(a.At, links, a.Device+".mac"), ""))
+	}
+	return commands
 }

@@ -100,7 +100,11 @@ func changedTables() map[string]changedFault {
 			count(e, "h2", rules, "ip mangle FORWARD 4 TCPMSS", 6)
 		}},
 		"small segments, for which nothing is known": {"clean-route", func(e *Evidence) { segments(e, 1148, 1500) }},
-		"segments as large as a small MTU allows":    {"clean-route", func(e *Evidence) { segments(e, 1228, 1280) }},
+		"small segments by a small window (tcp_bound_to_half_wnd)": {"clean-route", func(e *Evidence) {
+			segments(e, 768, 1500)
+			set(e, "h2/c1", sysctls, "ipv4/tcp_rmem", "4096 4096 4096")
+		}},
+		"segments as large as a small MTU allows": {"clean-route", func(e *Evidence) { segments(e, 1228, 1280) }},
 		"a sender that looks for the MTU": {"clean-route", func(e *Evidence) {
 			segments(e, 1012, 1500)
 			set(e, "h1/c1", sysctls, "ipv4/tcp_mtu_probing", 2.0)

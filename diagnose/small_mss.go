@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"tare/result"
@@ -50,6 +51,10 @@ func (e *Evidence) ofStream(counter string) float64 {
 	return t.Counters[counter]
 }
 
+// windows is how many full packets a receive buffer needs so that a segment may fill one: half of it is
+// the window, and a segment no more than half of that (tcp_bound_to_half_wnd).
+const windows = 4
+
 // lowersMSS adds to a finding what lowers the MSS, if it is known: a rule, or the sender's own
 // probing for the MTU.
 func (e *Evidence) lowersMSS(f *result.Finding) {
@@ -58,6 +63,15 @@ func (e *Evidence) lowersMSS(f *result.Finding) {
 		f.Cause += ": " + e.Client + " begins with small ones and looks for the path's MTU"
 		f.Evidence = append(f.Evidence, seen(probing, 2, e.Client, sysctls))
 		f.Remedy, f.Fix, f.Confidence = remedy(e.Client, "sysctl -w "+sysctlName(probing)+"=1"), "", 0.92
+	}
+	const window = "ipv4/tcp_rmem"
+	if limits := strings.Fields(e.word(e.Server, sysctls, window)); len(limits) == 3 {
+		if initial, err := strconv.Atoi(limits[1]); err == nil && float64(initial) < windows*e.ofStream("path_mtu") {
+			f.Cause += fmt.Sprintf(": the receive buffer of %s begins with %d bytes, and a segment is at most half of the window", e.Server, initial)
+			f.Evidence = append(f.Evidence, seen(window, e.word(e.Server, sysctls, window), e.Server, sysctls))
+			f.Remedy, f.Fix, f.Confidence = remedy(e.Server, "sysctl -w "+sysctlName(window)+"='4096 131072 67108864'"), "", 0.92
+			return
+		}
 	}
 	for _, ends := range [][2]string{{e.Client, e.Server}, {e.Server, e.Client}} {
 		to, _ := netip.ParseAddr(e.addressOn(ends[1], "eth0"))

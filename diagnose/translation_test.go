@@ -77,6 +77,11 @@ func TestTranslationsThatLeadNowhere(t *testing.T) {
 		if len(found) == 0 || found[0].ID != c.id || !strings.Contains(found[0].Cause, c.cause) || !strings.Contains(found[0].Fix, c.fix) {
 			t.Errorf("%s: found %+v, want %s, %q, %q", name, found, c.id, c.cause, c.fix)
 		}
+		for _, f := range found[min(1, len(found)):] {
+			if strings.Contains(f.Cause, "no rule forwards it") {
+				t.Errorf("%s: besides %s", name, f.Cause)
+			}
+		}
 	}
 }
 

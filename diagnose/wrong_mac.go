@@ -56,7 +56,8 @@ func (e *Evidence) wrongNeighbours(at string) []result.Finding {
 			continue
 		}
 		theirs := e.word(owner, links, e.deviceOf(owner, address)+".mac")
-		if theirs == "" || e.hasMAC(owner, mac) || at != hostOf(at) && e.hasMAC(hostOf(at), mac) {
+		right := func(place string) bool { return e.deviceOf(place, address) != "" && e.hasMAC(place, mac) } // several may have the address
+		if theirs == "" || slices.ContainsFunc(e.Places, right) || at != hostOf(at) && e.hasMAC(hostOf(at), mac) {
 			continue
 		}
 		confidence := 0.96

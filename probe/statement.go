@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -64,7 +65,11 @@ func (d *decoder) translation(a map[uint16][]byte) string {
 	if last := d.text(a[unix.NFTA_NAT_REG_ADDR_MAX], key); last != "" && last != address {
 		address += "-" + last
 	}
-	return toward(verb, address, d.text(a[unix.NFTA_NAT_REG_PROTO_MIN], "th dport"), d.text(a[unix.NFTA_NAT_REG_PROTO_MAX], "th dport"))
+	port, last := d.text(a[unix.NFTA_NAT_REG_PROTO_MIN], "th dport"), d.text(a[unix.NFTA_NAT_REG_PROTO_MAX], "th dport")
+	if port == "?" && strings.HasPrefix(address, "{") { // the map that gives the addresses gives the ports beside them
+		port, last = "", ""
+	}
+	return toward(verb, address, port, last)
 }
 
 // toward is what a translation does: "dnat to ADDRESS:PORT-LAST".
