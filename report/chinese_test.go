@@ -232,7 +232,7 @@ func TestMarkdownInChinese(t *testing.T) {
 	if _, err := writeMarkdown(&b, []*result.Result{broken(), quick()}, Chinese); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"**测量被中断**", "| 网络 | throughput，Gbit/s | 额外开销，% | | | 判定 |", "| 较慢 |", "### 诊断", "（可信度 90.0 %，占额外开销的 70.0 %）"} {
+	for _, want := range []string{"**测量被中断**", "| 网络 | 吞吐量，Gbit/s | 额外开销，% | | | 判定 |", "| 较慢 |", "### 诊断", "（可信度 90.0 %，占额外开销的 70.0 %）"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

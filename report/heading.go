@@ -23,7 +23,7 @@ func (p *page) top(res *result.Result, groups []*weigh.Group) {
 
 // head prints what was weighed, where, how, and how quiet the machine was.
 func (p *page) head(res *result.Result, groups []*weigh.Group) {
-	p.line(p.paint(clip(p.weighed(res, groups), p.columns), bold))
+	p.strong(p.weighed(res, groups))
 	p.item("", p.machine(res.Environment))
 	p.item("", p.setUp(res.Plan))
 	if text := p.applications(groups, res.Environment.Parts); text != "" {
@@ -35,7 +35,7 @@ func (p *page) head(res *result.Result, groups []*weigh.Group) {
 
 // brief is what an answer needs of the head: how it was measured is with the tables.
 func (p *page) brief(res *result.Result, groups []*weigh.Group) {
-	p.line(p.paint(clip(p.weighed(res, groups), p.columns), bold))
+	p.strong(p.weighed(res, groups))
 	env := res.Environment
 	env.LabUp = 0
 	p.item("", p.machine(env))
@@ -49,32 +49,70 @@ func (p *page) interrupted(res *result.Result) {
 	}
 }
 
-// weighed counts what was measured.
+// mostNamed is up to how many networks and paths a heading names; it counts more.
+const mostNamed = 3
+
+// weighed says what was compared: by name where that is few.
 func (w words) weighed(res *result.Result, groups []*weigh.Group) string {
-	networks, paths := map[string]bool{}, map[string]bool{}
-	var workloads []string
+	var networks, paths, workloads []string
+	baseline := false
 	for _, g := range groups {
 		for _, c := range g.Cells {
-			if c.Status != result.StatusOK {
+			switch {
+			case c.Status != result.StatusOK:
 				continue
+			case c.Network == catalog.Baseline:
+				baseline = true
+			default:
+				networks = result.AddOnce(networks, clip(result.Plain(c.Network), 24))
 			}
-			networks[c.Network], paths[c.Path] = true, true
-			workloads = result.AddOnce(workloads, c.Workload)
+			paths, workloads = result.AddOnce(paths, c.Path), result.AddOnce(workloads, c.Workload)
 		}
 	}
 	name := "tare"
 	if plan := result.Plain(res.Plan.Name); plan != "" {
 		name += " " + clip(plan, 30)
 	}
-	if len(networks) == 0 {
+	if len(paths) == 0 {
 		return w.say("weighed_nothing", "name", name, "blocks", w.blocksDone(res))
 	}
-	under := w.count("workload", len(workloads))
-	if n := len(workloads); n > 0 && n < 4 {
+	compared, between, under := w.count("network", len(networks)), w.say("on", "paths", w.count("path", len(paths))), w.count("workload", len(workloads))
+	if n := len(networks); n > 0 && n <= mostNamed && !slices.Contains(networks, "") { // what was imported has no names
+		compared = w.allOf(networks)
+	}
+	switch {
+	case len(networks) == 0:
+		compared = catalog.Baseline
+	case baseline:
+		compared = w.say("against", "networks", compared, "baseline", catalog.Baseline)
+	}
+	if len(paths) == 1 && paths[0] != "" {
+		between = w.between(paths[0])
+	}
+	if n := len(workloads); n > 0 && n <= mostNamed {
 		under = clip(result.Plain(w.list(workloads)), 40)
 	}
-	return w.say("weighed", "name", name, "networks", w.count("network", len(networks)),
-		"paths", w.count("path", len(paths)), "workloads", under, "blocks", w.blocksDone(res))
+	return w.say("weighed", "name", name, "networks", compared, "paths", between, "workloads", under, "blocks", w.blocksDone(res))
+}
+
+// between says where a path leads.
+func (w words) between(path string) string {
+	switch path {
+	case catalog.SameHost:
+		return w.say("within_host")
+	case catalog.CrossHost:
+		return w.say("between_hosts")
+	}
+	return w.say("on", "paths", clip(result.Plain(path), 30))
+}
+
+// allOf names some things, the last after an "and".
+func (w words) allOf(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return w.list(names[:last]) + w.say("and") + names[last]
 }
 
 // blocksDone is how many blocks were measured, and of how many.
@@ -305,7 +343,7 @@ func (w words) baselinesApart(list []result.AA) (text string, halfWidth float64,
 		return w.say("aa_unknown"), 0, false
 	}
 	text = w.say("aa_widest", "share", percent(halfWidth), "path", clip(result.Plain(widest.Path), 30),
-		"workload", clip(result.Plain(widest.Workload), 20), "metric", clip(result.Plain(widest.Metric), 20))
+		"workload", clip(result.Plain(widest.Workload), 20), "metric", w.heading(widest.Metric))
 	if apart > 0 {
 		text += w.say("aa_differs", "n", strconv.Itoa(apart), "comparisons", w.count("comparison", len(list)))
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	_ "embed" // the script and the style
 	"encoding/base64"
@@ -58,7 +59,7 @@ func writeHTML(w io.Writer, results []*result.Result, lang string) (left []strin
 	}
 	title, opens := "tare", ""
 	if len(views) > 0 {
-		title = views[0].Titles[English]
+		title = views[0].Titles[cmp.Or(lang, English)]
 	}
 	if lang != "" {
 		opens = ` data-lang="` + html.EscapeString(lang) + `"`

@@ -172,7 +172,7 @@ func TestCataloguesAreComplete(t *testing.T) {
 			}
 		}
 	}
-	of := []string{"slower", "faster", "equal", "failed", "skipped"} // verdicts and states, which results name
+	of := []string{"slower", "faster", "equal", "failed", "skipped", "throughput", "rate", "rtt_p50", "rtt_mean", "latency_p50", "latency_mean"} // verdicts, states and metrics, which results name
 	asked := askedInGo(t, words["en"])
 	for key := range words["en"] {
 		if !asked[key] && !strings.Contains(all, `"`+key+`"`) && !slices.Contains(of, key) {

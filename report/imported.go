@@ -137,9 +137,9 @@ func (w words) called(metric, value string) string {
 	case "offered_rate":
 		return w.say("sent", "value", value)
 	case "rtt_p50":
-		return w.say("rtt_p50", "value", value)
+		return w.say("rtt_p50_is", "value", value)
 	case "rtt_mean":
-		return w.say("rtt_mean", "value", value)
+		return w.say("rtt_mean_is", "value", value)
 	case "latency_one_way":
 		return w.say("one_way", "value", value)
 	case "latency_mean":

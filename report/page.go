@@ -60,9 +60,14 @@ func (p *page) line(text string) {
 	p.WriteByte('\n')
 }
 
-// title begins a section: a blank line above, bold, wrapped.
+// title begins a section: a blank line above a strong text.
 func (p *page) title(text string) {
 	p.line("")
+	p.strong(text)
+}
+
+// strong prints a text in bold, wrapped.
+func (p *page) strong(text string) {
 	for _, line := range p.wrap(text, p.columns) {
 		p.line(p.paint(line, bold))
 	}

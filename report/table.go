@@ -60,16 +60,10 @@ func otherMetrics(g *weigh.Group, headline string) []string {
 // heading is what a metric is called above its column.
 func (w words) heading(metric string) string {
 	switch metric {
-	case "rtt_p50":
-		return w.say("round_trip_p50")
-	case "rtt_mean":
-		return w.say("round_trip_mean")
+	case "throughput", "rate", "rtt_p50", "rtt_mean", "latency_p50", "latency_mean":
+		return w.say(metric)
 	case "rtt_p99", "latency_p99":
 		return "p99"
-	case "latency_p50":
-		return w.say("latency_p50")
-	case "latency_mean":
-		return w.say("latency_mean")
 	case "latency_network":
 		return w.say("network_share")
 	case "latency_remove":

@@ -1,7 +1,7 @@
 package report
 
 import (
-	"math"
+	"slices"
 
 	"tare/result"
 	"tare/weigh"
@@ -30,11 +30,11 @@ type viewPlace struct {
 	Fields  []viewField `json:"fields"`
 }
 
-// viewField is what a network costs on a path, as texts.
+// viewField is what a network costs on a path, as texts, and the toll of its dot.
 type viewField struct {
-	Ratio string  `json:"ratio"`
-	Added string  `json:"added"`
-	Toll  float64 `json:"toll"` // the largest with a verdict, to shade it: a ratio, at most 1; 0: none
+	Ratio string       `json:"ratio"`
+	Added string       `json:"added"`
+	Toll  *result.Toll `json:"toll,omitempty"`
 }
 
 // answerView is the answer of a result; nil where it has no tolls.
@@ -46,8 +46,13 @@ func answerView(res *result.Result, groups []*weigh.Group) *viewAnswer {
 	v := &viewAnswer{Titles: map[string]string{}, Marks: map[string]string{}, Sentences: map[string][]string{}}
 	for _, language := range Languages() {
 		w := wordsOf(language)
-		v.Titles[language], v.Marks[language], v.Sentences[language] = w.answerTitle(a), w.marks(a), w.sentences(a)
+		v.Marks[language], v.Sentences[language] = w.marks(a), w.sentences(a)
 	}
+	a.keepFirst()
+	for _, language := range Languages() {
+		v.Titles[language] = wordsOf(language).answerTitle(a)
+	}
+	dotted := a.dotted()
 	s := a.timeScale()
 	for n, c := range a.columns {
 		ratios, added := a.textsOf(n, s)
@@ -57,9 +62,44 @@ func answerView(res *result.Result, groups []*weigh.Group) *viewAnswer {
 		row := viewPlace{Label: r.label, StandIn: r.standIn}
 		for _, f := range r.fields {
 			ratio, added := fieldTexts(f, s)
-			row.Fields = append(row.Fields, viewField{ratio, added, math.Min(1, largest(f))})
+			field := viewField{Ratio: ratio, Added: added}
+			for _, m := range []*result.Metric{f.added, f.ratio} {
+				if m != nil && slices.Contains(dotted, m) {
+					field.Toll = m.Toll
+				}
+			}
+			row.Fields = append(row.Fields, field)
 		}
 		v.Rows = append(v.Rows, row)
 	}
 	return v
+}
+
+// keepFirst leaves the columns of the first workloads.
+func (m *matrix) keepFirst() {
+	for n := len(m.columns) - 1; n > 0; n-- {
+		if m.columns[n].under != m.columns[0].under {
+			m.columns = slices.Delete(m.columns, n, n+1)
+			for i := range m.rows {
+				m.rows[i].fields = slices.Delete(m.rows[i].fields, n, n+1)
+			}
+		}
+	}
+}
+
+// dotted are the metrics that a picture shows, all of one kind: the ratios, or the times where no
+// ratio has a toll.
+func (m matrix) dotted() []*result.Metric {
+	var ratios, times []*result.Metric
+	for p := range m.tolls() {
+		if p.metric == p.field.ratio {
+			ratios = append(ratios, p.metric)
+		} else {
+			times = append(times, p.metric)
+		}
+	}
+	if len(ratios) > 0 {
+		return ratios
+	}
+	return times
 }

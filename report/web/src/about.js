@@ -13,7 +13,7 @@ export function machine(t, view, language) {
     }));
   }
   if (view.started) lines.push(t("measured", { started: view.started.replace("T", " ").replace("Z", " UTC"), version: view.version }));
-  const aa = { aa: `${percent(noise.aa)} %`, metric: noise.aa_metric, path: noise.aa_path };
+  const aa = { aa: `${percent(noise.aa)} %`, metric: t(noise.aa_metric ?? ""), path: noise.aa_path };
   lines.push(noise.aa < 0 ? t("no_aa") : t(noise.aa > 0.05 ? "noisy" : "quiet", aa));
   if (noise.steal > 0.01) lines.push(t("steal", { steal: `${percent(noise.steal)} %` }));
   if (noise.foreign_cpu > 0.1) lines.push(t("foreign", { cpus: noise.foreign_cpu.toFixed(1) }));

@@ -23,7 +23,7 @@ function columns(t, old, recent) {
   const scaled = (row, value) => { const [unit, size] = scaleFor(row.metric.unit, [row.metric.old, row.metric.new]); return `${figure(value / size)} ${unit}`; };
   return [
     { name: t("network"), text: (r) => r.network },
-    { name: t("metric"), text: (r) => r.metric.name },
+    { name: t("metric"), text: (r) => t(r.metric.name) },
     { name: old, right: true, text: (r) => scaled(r, r.metric.old) },
     { name: recent, right: true, text: (r) => scaled(r, r.metric.new) },
     { name: t("change_percent"), right: true, text: (r) => (r.metric.change ? percent(r.metric.change.value, true) : "") },

@@ -14,6 +14,14 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
+// svg creates an element of a drawing.
+export function svg(tag, attributes = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children.flat());
+  return node;
+}
+
 // copyButton copies what text returns, and confirms it.
 export function copyButton(label, done, text) {
   const button = el("button", { type: "button", class: "small" }, label);

@@ -21,7 +21,7 @@ const written = (value) => typeof value === "object" ? JSON.stringify(value ?? "
 // rankings lists the networks that meet the demands, by rank.
 export function rankings(t, view) {
   return view.rankings?.map((r) => el("div", {},
-    el("h3", {}, `${r.path}: ${r.workload}, ${r.metric}`),
+    el("h3", {}, `${r.path}: ${r.workload}${t("comma")}${t(r.metric)}`),
     el("ul", { class: "places" }, r.ranked.map((one, n) => {
       const shared = n > 0 && r.ranked[n - 1].place === one.place;
       const change = one.behind && `${percent(one.behind.value, true)} % ${interval(one.behind.low, one.behind.high)}`;

@@ -10,7 +10,7 @@ export function ladder(t, view, group) {
   if (!group.ladder?.length) return undefined;
   const rungs = group.ladder;
   const [unit, size] = scaleFor(group.unit, rungs.map((r) => r.level));
-  const title = t("ladder_title", { metric: group.metric });
+  const title = t("ladder_title", { metric: t(group.metric) });
   const words = rungs.map((r) => `${r.label} ${added(group, r)}`).join("; ");
   const kinds = [["adds", "#d55e00"], ["gives_back", "#009e73"], ["unclear", "#7a7a7a"]].filter(([kind]) => rungs.some((r) => r.step && kindOf(r.step) === kind));
   const room = 20 + Math.ceil(6.8 * Math.max(...rungs.map((r) => added(group, r).length))); // px, for the longest label
@@ -18,7 +18,7 @@ export function ladder(t, view, group) {
     grid: { left: 8, right: page.narrow ? 20 : room, top: 34, bottom: page.paper ? 36 : 56, containLabel: true },
     legend: legend(page, kinds.map(([kind, colour]) => (kind === "unclear" ? { name: t(kind), itemStyle: dashedItem(colour) } : t(kind)))), dataZoom: zoom(page),
     tooltip: rowTip((rung) => tip(t, group, rung)),
-    xAxis: valueAxis(page, `${group.metric}, ${unit}`, { scale: true }),
+    xAxis: valueAxis(page, `${t(group.metric)}${t("comma")}${unit}`, { scale: true }),
     yAxis: namesAxis(page, rungs.map((r) => `${r.label}${r.fidelity === "stand-in" ? " ○" : ""}`)),
     series: [
       ...kinds.map(([kind, colour]) => ({

@@ -66,7 +66,7 @@ function page() {
 
 // networks shows what was weighed: what each network costs.
 const networks = (t, view, n) => [
-  brief(view, shown.language),
+  brief(t, view, shown.language),
   machine(t, view, shown.language),
   recommended(t, view),
   published(t, view),
@@ -131,10 +131,10 @@ function choice(name, all, values, chosen, change) {
 function group(t, view, g) {
   const failed = g.rows.filter((r) => r.status !== "ok");
   return el("article", {},
-    el("h3", {}, `${g.path}: ${g.title}`), el("p", { class: "quiet" }, `${g.setting}; ${g.metric}, ${t(g.better === "lower" ? "lower" : "higher")}`),
+    el("h3", {}, `${g.path}: ${g.title}`), el("p", { class: "quiet" }, `${g.setting}${t("semicolon")}${t(g.metric)}${t("comma")}${t(g.better === "lower" ? "lower" : "higher")}`),
     wide.map((draw) => draw(t, view, g)),
     failed.map((r) => el("p", { class: "strong" }, `${r.label}: ${t(r.status)}: ${r.reason ?? ""}`)),
-    el("div", { class: "charts" }, charts.map((draw) => draw(t, view, g)), details.map((draw) => draw(t, view, g)).filter(Boolean).map((figure) => el("div", { class: "screen" }, figure))));
+    el("div", { class: "charts" }, charts.map((draw) => draw(t, view, g)), details.flatMap((draw) => draw(t, view, g)).filter(Boolean).map((figure) => el("div", { class: "screen" }, figure))));
 }
 
 page();

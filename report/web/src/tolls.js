@@ -46,17 +46,17 @@ export function tolls(t, view, group) {
 // fidelities explains the marks of a group's rows, and alikes the brackets.
 export const fidelities = (t, view, group) => {
   const met = Object.keys(marks).filter((f) => group.rows.some((r) => r.fidelity === f && r.metric?.toll && r.network !== view.baseline));
-  return met.length > 0 && el("p", { class: "quiet" }, met.map((f) => `${marks[f]} ${t(f)}`).join("; "));
+  return met.length > 0 && el("p", { class: "quiet" }, met.map((f) => `${marks[f]} ${t(f)}`).join(t("semicolon")));
 };
 export const alikes = (t, view, group) => alike(group, view.baseline)
-  .map((set) => el("p", { class: "quiet" }, `] ${t("alike", { names: set.map((r) => r.label).join(", ") })}`));
+  .map((set) => el("p", { class: "quiet" }, `] ${t("alike", { names: set.map((r) => r.label).join(t("listed")) })}`));
 
 const step = 8; // between adjacent brackets, in pixels
 
 function option(t, group, rows, sets, page) {
   const brackets = page.narrow ? sets.slice(0, 4) : sets;
   const margin = 100 * group.margin;
-  const kinds = Object.keys(verdicts).filter((kind) => rows.some((r) => kindOf(r) === kind));
+  const kinds = Object.keys(verdicts).filter((kind) => rows.some((r) => kindOf(r.metric.toll) === kind));
   return {
     grid: { left: 8, right: room(page) + step * Math.max(brackets.length - 1, 0), top: 34, bottom: page.paper ? 36 : 56, containLabel: true },
     legend: legend(page, kinds.map((kind) => (kind === "inconclusive" ? { name: t(kind), itemStyle: dashedItem(verdicts[kind]) } : t(kind)))), dataZoom: zoom(page),
@@ -65,7 +65,7 @@ function option(t, group, rows, sets, page) {
     yAxis: namesAxis(page, rows.map((r) => `${r.label} ${marks[r.fidelity] ?? ""}`)),
     series: [
       ...kinds.map((kind) => {
-        const own = rows.map((row, n) => ({ row, n })).filter(({ row }) => kindOf(row) === kind);
+        const own = rows.map((row, n) => ({ row, n })).filter(({ row }) => kindOf(row.metric.toll) === kind);
         return whiskers(t, kind, own, page);
       }),
       { type: "scatter", silent: true, data: [], markArea: { silent: true, itemStyle: { color: page.line, opacity: 0.35 }, data: [[{ xAxis: -margin }, { xAxis: margin }]] } },
@@ -75,9 +75,9 @@ function option(t, group, rows, sets, page) {
 }
 
 // unsure reports whether the toll of a row has no verdict.
-export const unsure = (row) => kindOf(row) === "inconclusive";
+export const unsure = (row) => kindOf(row.metric.toll) === "inconclusive";
 
-const kindOf = (row) => (row.metric.toll.verdict in verdicts ? row.metric.toll.verdict : "inconclusive");
+export const kindOf = (toll) => (toll.verdict in verdicts ? toll.verdict : "inconclusive");
 
 const whiskers = (t, kind, own, page) => ({
   type: "custom", name: t(kind), clip: false, z: 5, encode: { x: [0, 2, 3, 4], y: 1 }, itemStyle: { color: verdicts[kind] },
@@ -85,7 +85,7 @@ const whiskers = (t, kind, own, page) => ({
   renderItem: (p, api) => whisker(p, api, { row: own[p.dataIndex].row, stroke: verdicts[kind], sure: kind !== "inconclusive", words: !page.narrow && label(t, own[p.dataIndex].row, page), text: page.text }),
 });
 
-const label = (t, row, page) => `${percent(row.metric.toll.value, true)} %  ${page.paper ? t(kindOf(row)) : verdictText(t, row.metric.toll)}`;
+const label = (t, row, page) => `${percent(row.metric.toll.value, true)} %  ${page.paper ? t(kindOf(row.metric.toll)) : verdictText(t, row.metric.toll)}`;
 
 // room is for the words and brackets at the right, in pixels.
 const room = (page) => (page.narrow ? 30 : page.paper ? 150 : 240);
@@ -141,7 +141,7 @@ function columns(t, view, group) {
   const [unit, size] = scaleFor(group.unit, group.rows.map((r) => r.metric?.value));
   const all = [
     { name: t("network"), key: "network", text: (r) => r.label },
-    { name: `${group.metric}, ${unit}`, key: `${group.metric} (${group.unit})`, right: true, text: (r) => (r.metric ? figure(r.metric.value / size) : t(r.status)), value: (r) => r.metric?.value, title: (r) => (r.metric ? r.metric.warnings?.join("; ") : r.reason) },
+    { name: `${t(group.metric)}${t("comma")}${unit}`, key: `${group.metric} (${group.unit})`, right: true, text: (r) => (r.metric ? figure(r.metric.value / size) : t(r.status)), value: (r) => r.metric?.value, title: (r) => (r.metric ? r.metric.warnings?.join("; ") : r.reason) },
     { name: t("toll_percent"), key: "toll", right: true, text: (r) => (r.network === view.baseline ? t("baseline") : percent(r.metric?.toll?.value, true)), value: (r) => (r.network === view.baseline ? undefined : r.metric?.toll?.value) },
     { name: t("interval"), key: "toll_low", text: (r) => interval(r.metric?.toll?.low, r.metric?.toll?.high), value: (r) => r.metric?.toll?.low },
     { csvOnly: true, key: "toll_high", value: (r) => r.metric?.toll?.high },

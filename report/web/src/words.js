@@ -21,5 +21,5 @@ export const other = (language) => (language === "en" ? "zh" : "en");
 export function wordsOf(language) {
   const catalogue = catalogues[language];
   return (key, values = {}) =>
-    (catalogue[key] ?? key).replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
+    (Object.hasOwn(catalogue, key) ? catalogue[key] : key).replace(/\{(\w+)\}/g, (whole, name) => (name in values ? values[name] : whole));
 }

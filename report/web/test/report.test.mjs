@@ -53,7 +53,7 @@ test("the charts of a sweep show its numbers", async () => {
 
 test("the ladder takes each network from its parent's level to its own", async () => {
   const page = await shared("sweep");
-  const all = await numbers(page, "Ladder: what each network adds to its parent (rtt_p50)");
+  const all = await numbers(page, "Ladder: what each network adds to its parent (round trip p50)");
   const [rows] = all;
   const host = metricOf(cellOf("sweep", "host", "tcp_rr", { nic: "full" }), "rtt_p50");
   assert.equal(Number(rows.find((r) => r.network === "host")["level (s)"]), host.value);
@@ -148,19 +148,35 @@ test("a published measurement is shown with the measured one, with its verdicts"
   await close();
 });
 
-// The answer is what the result's cells say: a row for each network with a toll, and the
-// toll that is printed in a field is that of the cell.
-test("the page begins with the answer", async () => {
+// dots are the rows of each path in the picture at the top: the network, its dot and its numbers.
+const dots = (page) => page.locator(".dots table").evaluateAll((all) => all.map((table) => ({
+  path: table.querySelector("thead th").firstChild.textContent,
+  rows: [...table.querySelectorAll("tbody tr")].map((tr) => ({
+    network: tr.firstChild.textContent, texts: [...tr.querySelectorAll(".right")].map((td) => td.textContent),
+    at: parseFloat(tr.querySelector("circle")?.getAttribute("cx")), pale: tr.querySelector(".pale") !== null, says: tr.querySelector("title")?.textContent,
+  })),
+})));
+
+// A dot is further to the right the more a network costs; what its row says is what the cell of the result does.
+test("the page begins with the answer, as a picture", async () => {
   const page = await shared("quick");
-  const rows = await page.locator(".matrix tbody tr").evaluateAll((all) => all.map((tr) => [...tr.children].map((c) => c.textContent.trim())));
-  const paths = await page.locator(".matrix thead th").evaluateAll((all) => all.map((th) => th.firstChild.textContent));
+  const paths = await dots(page);
+  const tolls = [];
   for (const cell of result("quick").cells.filter((c) => c.workload === "tcp_stream" && c.network !== "host")) {
-    const row = rows.find(([name]) => name === cell.network);
-    const field = row[1 + paths.indexOf(cell.path)];
+    const row = paths.find(({ path }) => path === cell.path).rows.find(({ network }) => network === cell.network);
     const { toll } = metricOf(cell, "throughput");
     const text = { equal: "=", inconclusive: "·" }[toll.verdict] ?? `+${(100 * toll.value).toFixed(toll.value < 0.0995 ? 1 : 0)}`;
-    assert.equal(field.split(/\s+/)[0], text, `${cell.network} ${cell.path}`);
+    const name = `${cell.network} ${cell.path}`;
+    assert.equal(row.texts[0], text, name);
+    assert.equal(row.pale, toll.verdict === "inconclusive", name);
+    assert.ok(row.says.includes(`${(100 * toll.value).toFixed(1)} % [${(100 * toll.low).toFixed(1)}, ${(100 * toll.high).toFixed(1)}]`), `${name}: ${row.says}`);
+    tolls.push({ toll: toll.value, at: row.at });
   }
+  assert.equal(paths.flatMap(({ rows }) => rows).length, tolls.length);
+  tolls.sort((a, b) => a.toll - b.toll);
+  assert.deepEqual(tolls.map(({ at }) => at), tolls.map(({ at }) => at).sort((a, b) => a - b));
+  assert.ok(tolls.every(({ at }) => at > 0 && at < 100));
+  for (const { path, rows } of paths) assert.deepEqual(rows.map(({ at }) => at), rows.map(({ at }) => at).sort((a, b) => a - b), path);
   assert.ok((await page.locator(".brief li").count()) >= 3);
 });
 
@@ -271,22 +287,26 @@ test("a page opens in the language that it was written in, until its reader swit
   }
 });
 
-test("a narrow page has the answer path by path, with what a wide one has in a matrix", async () => {
-  const wide = await shared("quick");
-  const inMatrix = await wide.locator(".matrix").evaluate((table) => {
-    const paths = [...table.querySelectorAll("thead th")].map((th) => th.firstChild.textContent);
-    return [...table.querySelectorAll("tbody tr")].flatMap((tr) => [...tr.querySelectorAll("td")].map((td, n) => [paths[n], tr.firstChild.textContent, td.textContent.trim()])).filter(([, , text]) => text).sort();
+for (const width of [400, 800, 1200, 1600]) {
+  test(`at ${width} pixels the picture of the answer is whole, and path by path where it is narrow`, async () => {
+    const { page, close } = await open("quick", { width });
+    assert.ok((await overflow(page)) <= 0, "it is wider than the window");
+    const { lefts, out } = await page.locator(".dots").evaluate((all) => {
+      const box = all.getBoundingClientRect();
+      const tables = [...all.querySelectorAll("table")];
+      return {
+        lefts: new Set(tables.map((one) => one.getBoundingClientRect().left)).size,
+        out: tables.flatMap((table) => [...table.querySelectorAll("th, td, text, circle")].filter((one) => {
+          const { left, right } = one.getBoundingClientRect();
+          return left < box.left - 1 || right > box.right + 1 || one.scrollWidth > one.clientWidth + 1;
+        })).map((one) => one.textContent),
+      };
+    });
+    assert.deepEqual(out, []);
+    assert.equal(lefts, width < 900 ? 1 : 2);
+    await close();
   });
-  const { page, close } = await open("quick", { width: 400 });
-  assert.equal(await page.locator(".matrix").isVisible(), false);
-  const folded = await page.locator(".folded table").evaluateAll((all) => all.flatMap((table) => {
-    const path = table.querySelector("thead th").firstChild.textContent;
-    return [...table.querySelectorAll("tbody tr")].map((tr) => [path, tr.firstChild.textContent, tr.lastChild.textContent.trim()]);
-  }).sort());
-  assert.deepEqual(folded, inMatrix);
-  assert.ok(inMatrix.length > 10 && await page.locator(".folded").isVisible());
-  await close();
-});
+}
 
 test("paper has a quick run on few pages of A4, and nothing on them is cut off", async () => {
   const { page, close } = await open("quick");
