@@ -105,16 +105,8 @@ func resolution(ctx context.Context, machine harness.Machine, o options) error {
 		all = []plan{{Title: "The plan", Flags: o.plan}}
 	}
 	for _, one := range all {
-		of := map[string][]figures{}
-		turn := func(design string) harness.Turn {
-			return harness.Turn{Name: design, Take: func(ctx context.Context, _ int) error {
-				res, err := weighed(ctx, o.tare, design, one.Flags)
-				if err == nil {
-					of[design] = append(of[design], figuresOf(res, one.Added))
-				}
-				return err
-			}}
-		}
+		of := weighings{}
+		turn := func(design string) harness.Turn { return of.turn(design, o.tare, design, one.Added, one.Flags...) }
 		if _, err := harness.Turns(ctx, "balance: "+one.Title, o.rounds, []harness.Turn{turn(result.DesignSlots), turn(result.DesignWindows)}); err != nil {
 			return err
 		}
@@ -135,6 +127,20 @@ func weighed(ctx context.Context, tare harness.Tare, design string, plan []strin
 	return tare.Result(ctx, append([]string{"run", "--design", design}, plan...)...)
 }
 
+// weighings are the figures of several runs by name.
+type weighings map[string][]figures
+
+// turn weighs a plan, and keeps the figures by a name.
+func (w weighings) turn(name string, tare harness.Tare, design, added string, plan ...string) harness.Turn {
+	return harness.Turn{Name: name, Take: func(ctx context.Context, _ int) error {
+		res, err := weighed(ctx, tare, design, plan)
+		if err == nil {
+			w[name] = append(w[name], figuresOf(res, added))
+		}
+		return err
+	}}
+}
+
 // shorter is by how much less time the newer tare may take for as many verdicts.
 const shorter = 3
 
@@ -150,15 +156,9 @@ type rival struct {
 // against has an older tare weigh a plan in a time, and the newer one in a third of it and in all of it, in turn, and
 // writes how many verdicts each has.
 func against(ctx context.Context, machine harness.Machine, o options) error {
-	of := map[string][]figures{}
+	of := weighings{}
 	turn := func(name string, tare harness.Tare, within time.Duration) harness.Turn {
-		return harness.Turn{Name: name, Take: func(ctx context.Context, _ int) error {
-			res, err := weighed(ctx, tare, result.DesignSlots, append([]string{"--max-time", within.String()}, o.plan...))
-			if err == nil {
-				of[name] = append(of[name], figuresOf(res, ""))
-			}
-			return err
-		}}
+		return of.turn(name, tare, result.DesignSlots, "", append([]string{"--max-time", within.String()}, o.plan...)...)
 	}
 	turns := []harness.Turn{
 		turn("the older tare", o.older, o.within), turn("this one, in a third", o.tare, o.within/shorter), turn("this one, in as much", o.tare, o.within),

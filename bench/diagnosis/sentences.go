@@ -1,13 +1,11 @@
 package diagnosis
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -59,20 +57,20 @@ func saidIn(answer string) string {
 
 // answered is the answer of a run, as a user reads it, with the cell of a network.
 func (s *stage) answered(ctx context.Context, networkName string, argv ...string) (text string, cell result.Cell, err error) {
-	cell, out, err := s.cell(ctx, networkName, argv...)
+	cell, res, err := s.cell(ctx, networkName, argv...)
 	if err != nil {
 		return "", cell, err
 	}
-	dir, err := os.MkdirTemp("", "sentence")
+	file, err := os.CreateTemp("", "sentence-*.json")
 	if err != nil {
 		return "", cell, err
 	}
-	file := filepath.Join(dir, "result.json")
-	err = os.WriteFile(file, out, 0o600)
-	if err == nil {
-		out, err = s.tare.Call(ctx, "", "report", file)
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	if err := errors.Join(res.Write(file), file.Close()); err != nil {
+		return "", cell, err
 	}
-	return string(out), cell, errors.Join(err, os.RemoveAll(dir))
+	answer, err := s.tare.Call(ctx, "", "report", file.Name())
+	return string(answer), cell, err
 }
 
 // undecided is why an answer names no cause of a cell's toll: none is shown. nil: it should name one.
@@ -126,7 +124,7 @@ func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
 	s := &stage{tare: b.tare}
 	argv := func(networks []string, blocks string) []string {
 		return []string{"run", "--networks", catalog.Baseline + "," + strings.Join(networks, ","), "--paths", n.path(), "--workloads", strings.Fields(string(n))[2],
-			"--json", "--blocks", blocks, "--duration", askDuration}
+			"--blocks", blocks, "--duration", askDuration}
 	}
 	text, cell, err := s.answered(ctx, asked, argv(n.networks(), askBlocks)...)
 	if err != nil {
@@ -138,11 +136,7 @@ func (n natural) ask(ctx context.Context, b bench) (sentence, error) {
 		return one, undecided(cell)
 	}
 	one.said = f.Share
-	out, err := s.tare.Call(ctx, "", argv(n.ladder(rungsOf(*f)...), tollBlocks)...)
-	if err != nil {
-		return one, err
-	}
-	res, err := result.Read(bytes.NewReader(out))
+	res, err := b.tare.Result(ctx, argv(n.ladder(rungsOf(*f)...), tollBlocks)...)
 	if err != nil {
 		return one, err
 	}

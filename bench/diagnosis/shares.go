@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -192,19 +191,15 @@ func (s *stage) toll(ctx context.Context, q question) (toll, error) {
 }
 
 // cell is a network's cell in the result of a run, and the result.
-func (s *stage) cell(ctx context.Context, networkName string, argv ...string) (cell result.Cell, out []byte, err error) {
+func (s *stage) cell(ctx context.Context, networkName string, argv ...string) (cell result.Cell, res *result.Result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	if out, err = s.tare.Call(ctx, "", argv...); err != nil {
-		return cell, nil, err
-	}
-	res, err := result.Read(bytes.NewReader(out))
-	if err != nil {
+	if res, err = s.tare.Result(ctx, argv...); err != nil {
 		return cell, nil, err
 	}
 	cell, there := result.First(res.Cells, func(c result.Cell) bool { return c.Network == networkName })
 	if !there || cell.Status != result.StatusOK {
 		return cell, nil, fmt.Errorf("%s was not measured: %s", networkName, cell.Reason)
 	}
-	return cell, out, nil
+	return cell, res, nil
 }

@@ -116,28 +116,23 @@ func (d data) peersOf(c called) (all []subject, err error) {
 	if !known {
 		return nil, fmt.Errorf("tool %q: unknown", c.Tool)
 	}
-	p := subject{program: d.Programs[t.Program], server: d.Servers[t.Server], lead: t.Lead, way: t.Way, read: t.Read}
-	for word := range strings.FieldsSeq(t.Call) {
-		if word == "MORE" {
-			p.argv = append(p.argv, c.More...)
-			continue
-		}
-		p.argv = append(p.argv, word)
+	writes := c.Writes
+	if len(writes) == 0 {
+		writes = []int{0}
 	}
-	if len(c.Writes) == 0 {
-		return []subject{p}, nil
-	}
-	for _, write := range c.Writes {
-		sized := p
-		sized.way = fmt.Sprintf("%dK", write)
-		if c.Way != "" {
-			sized.way += ", " + c.Way
+	for _, write := range writes {
+		p := subject{program: d.Programs[t.Program], server: d.Servers[t.Server], lead: t.Lead, way: t.Way, read: t.Read}
+		if write > 0 {
+			p.way = strings.TrimSuffix(fmt.Sprintf("%dK, %s", write, c.Way), ", ")
 		}
-		sized.argv = nil
-		for _, word := range p.argv {
-			sized.argv = append(sized.argv, strings.ReplaceAll(word, "WRITE", fmt.Sprint(write<<10)))
+		for word := range strings.FieldsSeq(t.Call) {
+			if word == "MORE" {
+				p.argv = append(p.argv, c.More...)
+				continue
+			}
+			p.argv = append(p.argv, strings.ReplaceAll(word, "WRITE", fmt.Sprint(write<<10)))
 		}
-		all = append(all, sized)
+		all = append(all, p)
 	}
 	return all, nil
 }

@@ -130,7 +130,7 @@ func (e engine) subject(of server) (subject, error) {
 	if e.Server == "" {
 		of = server{Port: network.Port, Once: true, argv: end("serve")}
 	}
-	return subject{server: of, way: cmp.Or(e.Way, e.Mode), asked: asked, argv: end("call"), read: reading{Take: "ours"}}, err
+	return subject{server: of, way: cmp.Or(e.Way, e.Mode), asked: asked, argv: end("call"), read: reading{Run: "tare"}}, err
 }
 
 // runEngine is an end of the engine: its role, where the server is, the window, of which a quarter more
