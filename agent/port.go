@@ -184,7 +184,7 @@ func (p *Port) reply(v *visit, asked func()) {
 	tally, err := p.run(v, l, who, asked)
 	if err != nil {
 		p.log(fmt.Sprintf("%s: %v", who, err))
-		err = l.Write(failed(err))
+		err = l.Write(portReply{Reply: protocol.Reply{Error: err.Error()}})
 	} else {
 		err = l.Write(portReply{Tally: &tally})
 	}

@@ -46,9 +46,6 @@ type portReply struct {
 	Tally *workload.Tally `json:"tally,omitempty"`
 }
 
-// failed is a reply with an error.
-func failed(err error) portReply { return portReply{Reply: protocol.Reply{Error: err.Error()}} }
-
 // newNonce draws what nobody has seen before.
 func newNonce() (string, error) {
 	drawn := make([]byte, 16)

@@ -1,8 +1,6 @@
 package experiment
 
 import (
-	"slices"
-
 	"tare/result"
 	"tare/traffic/udp"
 	"tare/workload"
@@ -41,7 +39,7 @@ func unfitInSandbox(kind workload.Workload, run workload.Run, cc string) string 
 		return ""
 	case kind.Cycle != nil:
 		return "the first packet would be sent and answered by the kernel's namespace, whose addresses the sandbox has taken over"
-	case slices.Contains(kernelModes(), run.Mode):
+	case run.Mode == string(udp.XDP) || run.Mode == string(udp.GSO):
 		return "mode " + run.Mode + " asks the kernel for what a sandbox's stack does not have: take " + kind.Modes[0]
 	case kind.TCP && run.CC == "" && cc != sandboxCC && cc != sandboxOtherCC:
 		return "a sandbox's stack has no congestion control " + cc + ": weigh with --cc " + sandboxOtherCC
@@ -53,6 +51,3 @@ func unfitInSandbox(kind workload.Workload, run workload.Run, cc string) string 
 	}
 	return ""
 }
-
-// kernelModes need more of the kernel than a sandbox's stack has: AF_XDP, UDP_SEGMENT.
-func kernelModes() []string { return []string{string(udp.XDP), string(udp.GSO)} }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -86,7 +87,7 @@ func (s *session) openTCP(ctx context.Context) error {
 		}
 		return s.absent(len(came))
 	}
-	inOrder(came)
+	slices.SortFunc(came, func(a, b visitor) int { return a.order - b.order })
 	for i, v := range came {
 		f, err := adopt(v.conn, s.p)
 		if err == nil {

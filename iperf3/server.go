@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -176,9 +175,4 @@ func (s *Server) logf(format string, args ...any) {
 	s.logging.Lock()
 	defer s.logging.Unlock()
 	s.log(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; "))
-}
-
-// inOrder sorts flows as their client opened them.
-func inOrder(visitors []visitor) {
-	slices.SortFunc(visitors, func(a, b visitor) int { return a.order - b.order })
 }

@@ -79,14 +79,8 @@ func (h *Host) startLogged(d Daemon, log *os.File) (*Process, error) {
 	}
 	defer null.Close()
 	return h.cluster.lab.Processes.Start(h.Namespace, Command{
-		Argv: d.Argv, Env: environ(d.Env), Files: [3]*os.File{null, log, log},
+		Argv: d.Argv, Env: slices.Concat(d.Env, os.Environ()), Files: [3]*os.File{null, log, log},
 	})
-}
-
-// environ is the lab's environment with some variables set: of two with one name
-// a program takes the first.
-func environ(set []string) []string {
-	return slices.Concat(set, os.Environ())
 }
 
 // await polls until the daemon is ready, has ended or has taken too long.

@@ -17,12 +17,6 @@ const (
 	bridgeNetfilter6 = "net/bridge/bridge-nf-call-ip6tables"
 )
 
-// settleNetfilter sets what the network declares and reads it back. Docker's
-// networks use the module where the kernel has it, as dockerd does.
-func (n Network) settleNetfilter(h *lab.Host) error {
-	return errors.Join(n.settleBridge(h, BridgeNetfilter), n.settleBridge(h, bridgeNetfilter6))
-}
-
 func (n Network) settleBridge(h *lab.Host, sysctl string) error {
 	want := "0"
 	if n.BridgeNetfilter {

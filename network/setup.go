@@ -1,6 +1,7 @@
 package network
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 
@@ -81,7 +82,7 @@ func (n Network) Build(cluster *lab.Cluster, setup *Setup) error {
 	}
 	maps.Copy(setup.Part(), parts)
 	return EachHost(cluster, func(h *lab.Host) error {
-		if err := n.settleNetfilter(h); err != nil {
+		if err := errors.Join(n.settleBridge(h, BridgeNetfilter), n.settleBridge(h, bridgeNetfilter6)); err != nil {
 			return err
 		}
 		if n.Engine == "" { // else they were added with the engine

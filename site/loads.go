@@ -36,7 +36,7 @@ func (e *Endpoints) eachMachine(ctx context.Context, do string) (map[string]prob
 	loads := map[string]probe.Load{}
 	for _, name := range names {
 		all.Go(func() {
-			load, err := e.outposts[name].load(ctx, do)
+			load, err := answered(ctx, e.outposts[name], do, func(r outpostReply) *probe.Load { return r.Load })
 			mu.Lock()
 			defer mu.Unlock()
 			errs = append(errs, err)

@@ -70,11 +70,6 @@ func (o *farOutpost) Look(ctx context.Context) (probe.Inventory, error) {
 	return answered(ctx, o, doLook, func(r outpostReply) *probe.Inventory { return r.Inventory })
 }
 
-// load asks how busy the machine there is.
-func (o *farOutpost) load(ctx context.Context, do string) (probe.Load, error) {
-	return answered(ctx, o, do, func(r outpostReply) *probe.Load { return r.Load })
-}
-
 // Clock reads the monotonic clock there. It is later now by most of the time that the reply
 // took.
 func (o *farOutpost) Clock(ctx context.Context) (at, took time.Duration, err error) {

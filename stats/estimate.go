@@ -41,7 +41,7 @@ func CentreShift(x, y []float64) (Estimate, bool) {
 
 // estimate is the one whose interval misses at each side at a rate.
 func (i Interval) estimate(outside float64, freedom int) Estimate {
-	deviation := i.halfWidth() / studentQuantile(1-outside, freedom)
+	deviation := (i.High - i.Low) / 2 / studentQuantile(1-outside, freedom)
 	return Estimate{i.Value, []Variance{{deviation * deviation, float64(freedom)}}}
 }
 

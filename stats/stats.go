@@ -38,9 +38,6 @@ const MinBlocks = 6
 // makes every verdict inconclusive, and can't be written as JSON.
 type Interval struct{ Value, Low, High float64 }
 
-// halfWidth is half the distance between the ends.
-func (i Interval) halfWidth() float64 { return (i.High - i.Low) / 2 }
-
 // through maps the interval by f, which increases. Rounding may cost f an ulp;
 // the order of the three is kept.
 func (i Interval) through(f func(float64) float64) Interval {

@@ -110,7 +110,7 @@ func Connect(r *Run, fd int, sa unix.Sockaddr) error {
 		switch {
 		case err == nil || errors.Is(err, unix.EISCONN):
 			return nil
-		case !pendingConnect(err):
+		case err != unix.EINPROGRESS && err != unix.EALREADY && err != unix.EINTR && err != unix.EAGAIN: // it does not continue
 			return err
 		case r.Stopped():
 			return r.Cause(err)
@@ -118,11 +118,6 @@ func Connect(r *Run, fd int, sa unix.Sockaddr) error {
 			return ErrSilent
 		}
 	}
-}
-
-// pendingConnect reports whether a connect continues; else it failed.
-func pendingConnect(err error) bool {
-	return err == unix.EINPROGRESS || err == unix.EALREADY || err == unix.EINTR || err == unix.EAGAIN
 }
 
 // LocalAddress is the address that fd is bound to.

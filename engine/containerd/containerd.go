@@ -58,10 +58,6 @@ func Needs() []engine.Need {
 	}
 }
 
-// Try reports whether the kernel has what containerd needs: an overlay file
-// system for its containers.
-func Try(h *lab.Host) error { return engine.Seal(h, "/var/lib") }
-
 // Start starts a host's containerd and gives it the image of a lab's containers. Its
 // pods' networks are those of a CNI configuration list, whose plugins are in one
 // folder, with the plugin loopback.

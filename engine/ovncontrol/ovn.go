@@ -123,6 +123,3 @@ func (central *Central) Settings(h *lab.Host) []string {
 		"external-ids:ovn-encap-type=geneve", "external-ids:ovn-encap-ip=" + h.Addr.String(),
 	}
 }
-
-// TunnelTo is the interface that ovn-controller makes for the tunnel to a host.
-func TunnelTo(h *lab.Host) string { return "ovn-" + h.Short + "-0" }

@@ -123,7 +123,7 @@ func podEnds(cluster *lab.Cluster, path string) (network.Ends, error) {
 
 // tryContainerdBridge asks the kernel for what the engine and the plugins need.
 func tryContainerdBridge(cluster *lab.Cluster, setup *network.Setup) error {
-	if err := containerd.Try(cluster.Hosts[0]); err != nil {
+	if err := engine.Seal(cluster.Hosts[0], "/var/lib"); err != nil { // containers have an overlay file system
 		return err
 	}
 	return tryPlugins(cluster, setup)

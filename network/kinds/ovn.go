@@ -97,7 +97,7 @@ func (f logical) settle() error {
 	err := network.AllHosts(f.cluster, func(h *lab.Host) error {
 		s := f.switches.of(h)
 		err := network.EachOther(f.cluster, h, func(other *lab.Host) error {
-			return s.Configure("wait-until", "Interface", ovncontrol.TunnelTo(other), "ofport>0")
+			return s.Configure("wait-until", "Interface", "ovn-"+other.Short+"-0", "ofport>0")
 		})
 		if err != nil {
 			return err

@@ -70,7 +70,9 @@ func (s Site) unfit(n corev1.Node) string {
 		return "runs " + n.Labels[corev1.LabelOSStable]
 	}
 	for _, taint := range n.Spec.Taints {
-		tolerated := slices.ContainsFunc(s.tolerations(), func(t corev1.Toleration) bool { return tolerates(t, taint) })
+		tolerated := slices.ContainsFunc(s.tolerations(), func(t corev1.Toleration) bool {
+			return t.Key == taint.Key && (t.Effect == "" || t.Effect == taint.Effect) && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value)
+		})
 		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated {
 			return fmt.Sprintf("has the taint %s (--tolerations %s allows it)", taint.ToString(), taint.Key)
 		}
@@ -131,11 +133,6 @@ func (s Site) tolerations() (all []corev1.Toleration) {
 		all = append(all, t)
 	}
 	return all
-}
-
-// tolerates reports whether a pod with a toleration may be on a node with a taint.
-func tolerates(t corev1.Toleration, taint corev1.Taint) bool {
-	return t.Key == taint.Key && (t.Effect == "" || t.Effect == taint.Effect) && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value)
 }
 
 func names(nodes []corev1.Node) string {

@@ -274,7 +274,7 @@ func (h *client) ended(c *conn) {
 		h.next(c, h.run.Now())
 	case c.state == resting: // it is opened again when it is needed
 		h.drop(c)
-	case c.parser.ended():
+	case c.parser.state == untilClose:
 		h.answered(c, true)
 	default:
 		h.lose(c, "receive", traffic.ErrPeerClosed)

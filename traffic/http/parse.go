@@ -93,10 +93,6 @@ func (p *parser) feed(b []byte) (rest []byte, whole bool, err error) {
 	return b, whole, err
 }
 
-// ended takes the end of the connection, and reports whether the response is
-// whole with it.
-func (p *parser) ended() bool { return p.state == untilClose }
-
 // cutLine cuts the first line off b, without its end. Of a long one it gives
 // the beginning only.
 func (p *parser) cutLine(b []byte) (line, rest []byte, cut, ended bool) {

@@ -41,7 +41,7 @@ func parseAll(pieces [][]byte) (parsed []parsedResponse, err error) {
 			p.reset()
 		}
 	}
-	if p.ended() {
+	if p.state == untilClose {
 		parsed = append(parsed, parsedResponse{p.status, p.size, p.keeps()})
 	} else if p.size > 0 {
 		err = io.ErrUnexpectedEOF
