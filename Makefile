@@ -31,7 +31,7 @@ PROXY := iptables
 # make test vets all packages at once. A package that takes 30 min hangs, on any machine.
 GO_TEST := go test -vet=off -ldflags='-s -w' -timeout 30m
 
-.PHONY: quick test deep vet lint fuzz build install dist bench packages parts bpf web kubernetes kubernetes-down kubernetes-test vm
+.PHONY: quick test deep vet lint fuzz build share install dist bench packages parts bpf web kubernetes kubernetes-down kubernetes-test vm
 
 # Needs Go only. It leaves out what touches the kernel, measures or needs a package.
 quick: formatted
@@ -119,14 +119,30 @@ web: packages
 build:
 	CGO_ENABLED=0 go build -ldflags '-s -w' -o dist/tare ./cmd/tare
 
-# One static binary and its completion. PREFIX=~/.local needs no root.
-PREFIX := /usr/local
-install: build
-	install -D dist/tare $(DESTDIR)$(PREFIX)/bin/tare
+# What is beside the binary: manual pages, and the completion of shells.
+share: build
+	rm -rf dist/share
+	dist/tare man dist/share/man/man1
+	gzip -9n dist/share/man/man1/*
 	for shell in bash:bash-completion/completions/tare zsh:zsh/site-functions/_tare fish:fish/vendor_completions.d/tare.fish; do \
-		to=$(DESTDIR)$(PREFIX)/share/$${shell#*:}; mkdir -p "$${to%/*}"; dist/tare completion "$${shell%%:*}" > "$$to"; done
+		to=dist/share/$${shell#*:}; mkdir -p "$${to%/*}"; dist/tare completion "$${shell%%:*}" > "$$to"; done
 
-# For machines that ssh or Docker reaches: beside each other, tare sends what fits.
-dist:
-	for arch in amd64 arm64; do CGO_ENABLED=0 GOARCH=$$arch go build -ldflags '-s -w' -o dist/tare-linux-$$arch ./cmd/tare; done
-	ln -f dist/tare-linux-$$(go env GOARCH) dist/tare
+# PREFIX=~/.local needs no root.
+PREFIX := /usr/local
+install: share
+	install -D dist/tare $(DESTDIR)$(PREFIX)/bin/tare
+	cp -rT dist/share $(DESTDIR)$(PREFIX)/share
+
+# A release: binaries, of which tare sends to a machine the one beside it that fits, with what is in them;
+# packages; and their sums. It is the same, bit for bit, each time that it is made of a commit.
+NFPM := github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2
+CYCLONEDX := github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
+dist: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+dist: share
+	rm -f dist/*.deb dist/*.rpm dist/*.json
+	for ARCH in amd64 arm64; do \
+		export ARCH VERSION="$$(dist/tare --version | sed 's/.* //')"; binary=dist/tare-linux-$$ARCH; \
+		GOARCH=$$ARCH go build -ldflags '-s -w' -o $$binary ./cmd/tare; \
+		go run $(CYCLONEDX) bin -json -std -noserial -notimestamp -version "$$VERSION" -output $$binary.cdx.json $$binary; \
+		for packager in deb rpm; do go run $(NFPM) package -f cmd/tare/nfpm.yaml -p $$packager -t dist; done; done
+	cd dist && sha256sum tare-linux-* *.deb *.rpm > SHA256SUMS

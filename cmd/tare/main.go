@@ -165,7 +165,7 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 	)
 	completeWords(root)
 	foldHelp(root)
-	root.AddCommand(hiddenCommands(s)...)
+	root.AddCommand(append(hiddenCommands(s), manCommand(root))...)
 	return root
 }
 

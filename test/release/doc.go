@@ -1,0 +1,2 @@
+// Package release tests what make dist makes.
+package release
