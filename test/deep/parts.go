@@ -66,7 +66,7 @@ func allParts() []part {
 		tests("agreement", "what is known from outside, weighed", "./test/agreement").
 			uses("weigh", "stats", "traffic", "workload").uses(running...),
 		tests("peers", "the engine beside other tools", "./bench/peers", "./bench/mesh", "./bench/harness").uses("traffic", "weigh/mesh"),
-		tests("release", "a release is the same each time, and its package installs what it says", "./test/release").uses("cmd/tare").and("Makefile", "cmd/tare/nfpm.yaml"),
+		tests("release", "a release is the same each time, and its package installs what it says", "./test/release").and("Makefile", "cmd/tare/nfpm.yaml", "cmd/tare/man.go", "cmd/tare/completion.go"),
 		tests("storm", "what a storm of connections takes from a server", "./test/hostile").uses("traffic", "agent"),
 		tests("page", "how fast the page of a large result is there", "./report"),
 		{

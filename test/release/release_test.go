@@ -31,7 +31,7 @@ func TestDeepRelease(t *testing.T) {
 	do(t, root, "dpkg", "--root="+root, "--install", debs[0])
 	tare := filepath.Join(root, "usr/bin/tare")
 	labtest.Contains(t, "tare version", do(t, root, tare, "version"), "commit "+do(t, dist, "git", "rev-parse", "HEAD"))
-	labtest.Contains(t, "tare run --dry-run", do(t, root, tare, "run", "--dry-run", "--networks", "vxlan"), "name: vxlan")
+	labtest.Contains(t, "tare run --dry-run", do(t, root, tare, "run", "--dry-run", "--networks", "vxlan"), "- vxlan")
 	labtest.Contains(t, "man tare-run", do(t, root, "man", "--manpath="+filepath.Join(root, "usr/share/man"), "tare-run"), "TARE-RUN(1)")
 	labtest.Contains(t, "the completion of bash", read(t, filepath.Join(root, "usr/share/bash-completion/completions/tare")), "complete -o default -F __start_tare tare")
 	do(t, root, "dpkg", "--root="+root, "--purge", "tare")
