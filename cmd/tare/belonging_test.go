@@ -18,7 +18,7 @@ import (
 // flagsOf are the flags of a verb that people see.
 func flagsOf(t *testing.T, verb string) (names []string, c *cobra.Command) {
 	t.Helper()
-	c, _, err := rootCommand(streams{os.Stdin, io.Discard, io.Discard}).Find(strings.Fields(verb))
+	c, _, err := rootCommand(streams{in: os.Stdin, out: io.Discard, err: io.Discard, manner: &manner{}}).Find(strings.Fields(verb))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,6 +85,7 @@ func TestFlagsToReadAreFew(t *testing.T) {
 			all[name] = true
 		}
 	}
+	rootCommand(streams{manner: &manner{}}).PersistentFlags().VisitAll(func(f *pflag.Flag) { all[f.Name] = true }) // of every verb
 	if len(all) > 80 {
 		t.Errorf("all verbs have %d flags besides parameters, and 80 are to read", len(all))
 	}

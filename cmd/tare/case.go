@@ -104,7 +104,7 @@ func (f *runFlags) measureCase(ctx context.Context, s streams, c cases.Case, pla
 			whole = c.Judge(results)
 			return save(whole)
 		}
-		newProgress(s.err).print(fmt.Sprintf("%s, experiment %d of %d: %s", c.ID, n+1, len(plans), x.Doc))
+		newProgress(s).print(fmt.Sprintf("%s, experiment %d of %d: %s", c.ID, n+1, len(plans), x.Doc))
 		res, err := measure(ctx, s, *f, plans[n], sofar)
 		if res != nil {
 			err = errors.Join(err, sofar(res))

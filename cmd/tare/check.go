@@ -26,7 +26,7 @@ func runCheck(ctx context.Context, s streams, f runFlags, plan result.Plan) (err
 	if err := l.Build(ctx, experiment.Spec(aa, labHosts, labContainers)); err != nil {
 		return err
 	}
-	progress := newProgress(s.err)
+	progress := newProgress(s)
 	res, err := experiment.Run(ctx, aa, experiment.Options{
 		Site: l, Topology: l.Topology, Tool: tool(), Progress: progress.show,
 		Save: func(*result.Result) error { return nil },

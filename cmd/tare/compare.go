@@ -227,7 +227,7 @@ func (f *compareFlags) print(s streams, all []result.Comparison) error {
 				return err
 			}
 		}
-		if err := report.Comparison(s.out, c, f.lang.shownOn(s.out)); err != nil {
+		if err := report.Comparison(s.out, c, f.lang.shownOn(s.out, s.manner)); err != nil {
 			return err
 		}
 	}

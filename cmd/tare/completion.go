@@ -28,14 +28,16 @@ func completeWords(c *cobra.Command) {
 	for _, below := range c.Commands() {
 		completeWords(below)
 	}
-	c.Flags().VisitAll(func(f *pflag.Flag) {
+	complete := func(f *pflag.Flag) {
 		if f.Value.Type() == "bool" || slices.Contains(fileFlags(), f.Name) {
 			return
 		}
 		_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return choicesOf(c, f.Name).completing(typed)
 		}) // it fails for a flag that is not there alone
-	})
+	}
+	c.Flags().VisitAll(complete)
+	c.PersistentFlags().VisitAll(complete)
 	switch c.CommandPath() {
 	case "tare run":
 		c.ValidArgsFunction = filesNamed("yaml", "yml", "json")
@@ -64,7 +66,7 @@ func filesNamed(endings ...string) cobra.CompletionFunc {
 // fileFlags are the flags that name files and folders.
 func fileFlags() []string {
 	return []string{
-		"out", "report", "folded", "kernel", "before", "after", "resume", "token-file", "junit", "summary", "far-path",
+		"out", "report", "folded", "kernel", "log", "before", "after", "resume", "token-file", "junit", "summary", "far-path",
 		flagName(catalog.CNIFile), flagName(catalog.CNIBin),
 	}
 }
@@ -73,6 +75,11 @@ func fileFlags() []string {
 func choicesOf(c *cobra.Command, flag string) choices {
 	several := func(words []string) choices { return choices{words: words, list: true} }
 	one := func(words ...string) choices { return choices{words: words} }
+	if f := c.Flag(flag); f != nil {
+		if of, is := f.Value.(*word); is {
+			return one(*of...)
+		}
+	}
 	switch flag {
 	case "networks", "allow-missing":
 		return several(networkWords())

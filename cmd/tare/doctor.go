@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +61,7 @@ The exit status is 4 if a finding is an error, else 0.`,
 			if err != nil {
 				return err
 			}
-			if err := f.print(s.out, found, unread); err != nil {
+			if err := f.print(s, found, unread); err != nil {
 				return err
 			}
 			for _, finding := range found {
@@ -129,7 +128,7 @@ func (f doctorFlags) diagnoseLab(ctx context.Context) (found []result.Finding, u
 
 // diagnosePlaces examines places that tare did not build.
 func (f doctorFlags) diagnosePlaces(ctx context.Context, s streams) (found []result.Finding, unread []result.Unread, err error) {
-	progress := newProgress(s.err)
+	progress := newProgress(s)
 	defer progress.end()
 	e, err := f.site.reach(ctx, progress)
 	if err != nil {
@@ -177,12 +176,12 @@ func pathName(e result.Examination) string {
 }
 
 // print writes the findings for people, or for programs.
-func (f doctorFlags) print(w io.Writer, found []result.Finding, unread []result.Unread) error {
+func (f doctorFlags) print(s streams, found []result.Finding, unread []result.Unread) error {
 	if f.json {
-		return writeJSON(w, struct {
+		return writeJSON(s.out, struct {
 			Findings []result.Finding `json:"findings"`
 			Unread   []result.Unread  `json:"unread"`
 		}{found, append([]result.Unread{}, probe.Unread(unread)...)})
 	}
-	return report.Findings(w, found, probe.Unread(unread), f.lang.shownOn(w))
+	return report.Findings(s.out, found, probe.Unread(unread), f.lang.shownOn(s.out, s.manner))
 }

@@ -77,7 +77,7 @@ func (r *rehearsal) try() error {
 		words = append(words, "--help") // it would compress this program for seconds: flags alone are read
 	}
 	var out, said bytes.Buffer
-	r.Status = run(words[1:], streams{in, &out, &said})
+	r.Status = run(words[1:], streams{in: in, out: &out, err: &said})
 	r.Errors = said.String()
 	if r.Into == "" || r.Status != exitDone {
 		return nil
@@ -276,7 +276,7 @@ func TestExamplesOfVerbs(t *testing.T) {
 			each(below)
 		}
 	}
-	each(rootCommand(streams{}))
+	each(rootCommand(streams{manner: &manner{}}))
 }
 
 // TestExamplePlans: each is a plan, and --dry-run is accepted as it was printed.
@@ -288,7 +288,7 @@ func TestExamplePlans(t *testing.T) {
 	for _, plan := range plans {
 		var printed [2]bytes.Buffer
 		for n := range printed {
-			if status := run([]string{"run", "--dry-run", plan}, streams{os.Stdin, &printed[n], &printed[n]}); status != exitDone {
+			if status := run([]string{"run", "--dry-run", plan}, streams{in: os.Stdin, out: &printed[n], err: &printed[n]}); status != exitDone {
 				t.Fatalf("%s: exit status %d: %s", plan, status, printed[n].String())
 			}
 			plan = filepath.Join(t.TempDir(), "plan.yaml")
@@ -311,7 +311,7 @@ func TestHelpPageIsCurrent(t *testing.T) {
 	var got bytes.Buffer
 	err = page.WriteHelp(&got, func(words ...string) (string, error) {
 		var out bytes.Buffer
-		if status := run(words, streams{os.Stdin, &out, &out}); status != exitDone {
+		if status := run(words, streams{in: os.Stdin, out: &out, err: &out}); status != exitDone {
 			return "", fmt.Errorf("exit status %d: %s", status, out.String())
 		}
 		return out.String(), nil

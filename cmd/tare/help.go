@@ -45,6 +45,9 @@ func usage(c *cobra.Command) error {
 		}
 	}
 	text.WriteString(note)
+	if shared := (flagGroup{ofSites, c.InheritedFlags()}); c.HasParent() && shared.flags.HasAvailableFlags() {
+		text.WriteString("\n\nFlags of every command, which \"tare --help\" describes:\n" + shared.text())
+	}
 	below("\n\nAdditional help topics:", (*cobra.Command).IsAdditionalHelpTopicCommand)
 	if c.HasAvailableSubCommands() {
 		text.WriteString("\n\nUse \"" + c.CommandPath() + " [command] --help\" for more information about a command.")

@@ -139,11 +139,11 @@ func printImported(s streams, res *result.Result, lang language, asJSON bool, ou
 	if asJSON {
 		return res.Write(s.out)
 	}
-	if err := report.Imported(s.out, res, lang.shownOn(s.out)); err != nil {
+	if err := report.Imported(s.out, res, lang.shownOn(s.out, s.manner)); err != nil {
 		return err
 	}
 	if out == "" {
 		return nil
 	}
-	return report.Files(s.out, out, "", true, lang.shownOn(s.out))
+	return report.Files(s.out, out, "", true, lang.shownOn(s.out, s.manner))
 }

@@ -66,7 +66,7 @@ func serving(t *testing.T) (netip.AddrPort, *buffer) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- serveIperf3(ctx, netip.MustParseAddrPort("127.0.0.1:0"), streams{out: &out, err: &out})
+		done <- serveIperf3(ctx, netip.MustParseAddrPort("127.0.0.1:0"), streams{manner: &manner{}, out: &out, err: &out})
 	}()
 	t.Cleanup(func() {
 		cancel()
@@ -85,7 +85,7 @@ func TestLabIperf3BetweenTwoTares(t *testing.T) {
 		duration: 300 * time.Millisecond, interval: 100 * time.Millisecond,
 	}
 	var out, err buffer
-	if failed := sendIperf3(t.Context(), to, asked, streams{out: &out, err: &err}); failed != nil {
+	if failed := sendIperf3(t.Context(), to, asked, streams{manner: &manner{}, out: &out, err: &err}); failed != nil {
 		t.Fatal(failed)
 	}
 	for _, words := range []string{" s  sent ", "\nthroughput ", "\nretransmits ", "\nCPU "} {
@@ -103,7 +103,7 @@ func TestLabIperf3JSONHasTheMetricsOfAResult(t *testing.T) {
 		duration: 300 * time.Millisecond, json: true,
 	}
 	var out, err buffer
-	if failed := sendIperf3(t.Context(), to, asked, streams{out: &out, err: &err}); failed != nil {
+	if failed := sendIperf3(t.Context(), to, asked, streams{manner: &manner{}, out: &out, err: &err}); failed != nil {
 		t.Fatal(failed)
 	}
 	var got struct {
@@ -138,7 +138,7 @@ func TestIperf3ReportsWhatItLacks(t *testing.T) {
 		"needs their size":         {workload: result.WorkloadPlan{Name: "udp_pps", Rate: result.Rate{Value: 10, Unit: "1/s"}}, duration: time.Second},
 		"whether an iperf3 server": {workload: result.WorkloadPlan{Name: "tcp_stream"}, duration: time.Second},
 	} {
-		err := sendIperf3(t.Context(), to, asked, streams{out: &buffer{}, err: &buffer{}})
+		err := sendIperf3(t.Context(), to, asked, streams{manner: &manner{}, out: &buffer{}, err: &buffer{}})
 		if err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("got %v, want words %q", err, words)
 		}

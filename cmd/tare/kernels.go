@@ -69,7 +69,7 @@ func runKernels(ctx context.Context, s streams, f runFlags, plan result.Plan) er
 		machines = append(machines, kernels.Machine{Image: images[n], Release: kernel.Release, Accelerator: machine.By.Name(), Boot: machine.Run})
 	}
 	return f.deliver(s, experiment.SizeOf(plan)*int64(len(machines)), func(save func(*result.Result) error) (*result.Result, error) {
-		progress := newProgress(s.err)
+		progress := newProgress(s)
 		defer progress.end()
 		progress.print(fmt.Sprintf("booting %d virtual machines (%s), and a lab in each", len(machines), machine.By.Name()))
 		res, err := kernels.Run(ctx, plan, kernels.Options{Machines: machines, Tool: tool(), Progress: progress.show})
@@ -176,9 +176,9 @@ func (f runFlags) turn(s streams) func(context.Context, int) (bool, error) {
 }
 
 // progressTo is where a run's progress is shown. A machine says only what it has to.
-func (f runFlags) progressTo(s streams) io.Writer {
+func (f runFlags) progressTo(s streams) streams {
 	if f.turns {
-		return io.Discard
+		s.err = io.Discard
 	}
-	return s.err
+	return s
 }

@@ -48,6 +48,6 @@ func (l language) ofTerminal() string {
 }
 
 // shownOn are the options of a report that is written to w.
-func (l language) shownOn(w io.Writer) report.Options {
-	return report.Options{Colour: colour(w), Width: columns(w), Lang: l.ofTerminal()}
+func (l language) shownOn(w io.Writer, m *manner) report.Options {
+	return report.Options{Colour: m.colours(w), Width: columns(w), Lang: l.ofTerminal()}
 }

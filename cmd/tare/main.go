@@ -33,23 +33,14 @@ const (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(run(os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }
 
 // streams are where a command reads and writes.
 type streams struct {
 	in       *os.File
 	out, err io.Writer
-}
-
-// colour reports whether text written to w may be coloured (no-color.org).
-func colour(w io.Writer) bool {
-	return os.Getenv("NO_COLOR") == "" && isTerminal(w)
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	*manner
 }
 
 // columns is how wide the terminal is; 0: unknown, or it is none.
@@ -69,21 +60,19 @@ func run(args []string, s streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	s.manner = &manner{}
 	root := rootCommand(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		fmt.Fprintln(s.err, "tare: interrupted")
-		return exitInterrupted
+	status := statusOf(err)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		status, err = exitInterrupted, errors.New("interrupted")
 	}
-	var exit *exitError
-	if errors.As(err, &exit) && exit.err == nil {
-		return exit.status
+	if exit := new(exitError); errors.As(err, &exit) && exit.err == nil {
+		err = nil
 	}
-	if err != nil {
-		fmt.Fprintf(s.err, "tare: %v\n", err)
-	}
-	return statusOf(err)
+	s.end(s.err, status, err)
+	return status
 }
 
 // exitError carries an exit status; without an error nothing more is printed.
@@ -142,6 +131,9 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 			return c.Help()
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error {
+			if err := s.begin(); err != nil {
+				return err
+			}
 			if c.Hidden || reads(c) { // a hidden one is started by tare itself, inside a lab
 				return nil
 			}
@@ -155,6 +147,7 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.Flags().BoolP("version", "V", false, "print the version") // by itself cobra gives -v
+	s.register(root.PersistentFlags())
 	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return flagError(c, err)

@@ -23,7 +23,7 @@ func walled() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(99)
 	}
-	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(run(os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }
 
 // TestScripts runs the scripts of commands that build nothing.

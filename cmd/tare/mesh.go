@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +31,7 @@ type meshFlags struct {
 	blocks, incast              int
 	every                       time.Duration
 	seed                        uint64
-	dense, json, dryRun, quiet  bool
+	dense, json, dryRun         bool
 	lang                        language
 }
 
@@ -98,7 +97,6 @@ func (f *meshFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.resume, "resume", "", "go on with this interrupted result file")
 	flags.StringVar(&f.page, "report", "", "also write a page to FILE.html, after the last round")
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output")
-	flags.BoolVar(&f.quiet, "quiet", false, "print no progress")
 	f.lang.register(flags)
 }
 
@@ -172,10 +170,7 @@ func (f *meshFlags) mesh(ctx context.Context, s streams, plan result.Plan, flags
 	if f.out != "" {
 		m.Save = func(res *result.Result) error { return res.WriteFile(f.out) }
 	}
-	if f.quiet {
-		s.err = io.Discard // how it goes on; errors are the caller's
-	}
-	progress := newProgress(s.err)
+	progress := newProgress(s)
 	defer progress.end()
 	m.Progress = progress.show
 	end, lost, err := f.reach(ctx, &m, progress)
@@ -226,7 +221,7 @@ func (f *meshFlags) print(s streams, res *result.Result, save func(*result.Resul
 	if f.json {
 		return res.Write(s.out)
 	}
-	shown := f.lang.shownOn(s.out)
+	shown := f.lang.shownOn(s.out, s.manner)
 	if err := report.Terminal(s.out, res, shown); err != nil || f.out == "" && f.page == "" {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -18,16 +19,37 @@ import (
 
 // progress shows on standard error how far a run is: on a terminal one line that
 // is overwritten, with what is decided so far above it; elsewhere a plain line from
-// time to time.
+// time to time, or for each step an object for programs.
 type progress struct {
-	out      io.Writer
-	live     bool
-	size     func() (columns, rows int) // of the terminal
-	last     time.Time
-	line     string   // that is overwritten
-	above    []string // the lines above it, which are drawn anew with it
-	checking bool
+	out    io.Writer
+	live   bool
+	manner *manner
+	size   func() (columns, rows int) // of the terminal
+	shown  time.Time                  // when it wrote last
+	last   step
+	line   string   // that is overwritten
+	above  []string // the lines above it, which are drawn anew with it
 }
+
+// step is a line of --progress json.
+type step struct {
+	Event  string    `json:"event"` // note, block or error
+	Time   time.Time `json:"time"`
+	Phase  string    `json:"phase,omitempty"`
+	Block  int       `json:"block,omitempty"` // from 1 on
+	Blocks int       `json:"blocks,omitempty"`
+	Left   float64   `json:"seconds_left,omitempty"`
+	Text   string    `json:"text"`
+}
+
+// The phases of a run.
+const (
+	preparing = "preparing"
+	starting  = "starting"
+	checks    = "checking"
+	measuring = "measuring"
+	pausing   = "pausing"
+)
 
 // liveStep and plainStep are the least time between two lines: so long that
 // printing does not disturb a measurement.
@@ -39,8 +61,13 @@ const (
 // soFarFrom is how long a run measures before it shows what is decided so far.
 const soFarFrom = 15 * time.Second
 
-func newProgress(out io.Writer) *progress {
-	return &progress{out: out, live: isTerminal(out), size: func() (columns, rows int) { return terminalSize(out) }}
+func newProgress(s streams) *progress {
+	p := &progress{out: s.err, manner: s.manner, last: step{Phase: preparing}, size: func() (columns, rows int) { return terminalSize(s.err) }}
+	if s.quiet {
+		p.out = io.Discard
+	}
+	p.live = s.progress.is("auto") && !s.verbose && obeys(p.out)
+	return p
 }
 
 // The size of a terminal that does not give it.
@@ -58,27 +85,45 @@ func terminalSize(w io.Writer) (columns, rows int) {
 }
 
 func (p *progress) show(now experiment.Progress) {
-	step := plainStep
+	next := stepOf(now)
+	pace := plainStep
 	if p.live {
-		step = liveStep
+		pace = liveStep
 	}
-	if now.Checking && !p.checking {
-		p.checking = true
-		p.print("checking that every path carries traffic")
-		return
+	due, news := time.Since(p.shown) >= pace, next.Phase != p.last.Phase || next.Block != p.last.Block
+	switch next.Phase {
+	case checks:
+		due = news
+	case starting, pausing:
+		due = true
 	}
-	if now.Starting > 0 {
-		p.print(fmt.Sprintf("starting %d servers", now.Starting))
-		return
+	p.last = next
+	if news {
+		_ = p.manner.record(next.Text) // progress is not a result
 	}
-	if now.Pause > liveStep {
-		p.print(fmt.Sprintf("pausing for %s, to stay within --max-rate", now.Pause.Round(100*time.Millisecond)))
-		return
+	if due || news && (p.manner.verbose || p.manner.progress.is("json")) {
+		p.write(next)
 	}
-	if now.Checking || time.Since(p.last) < step {
-		return
+}
+
+// stepOf is what a run does now.
+func stepOf(now experiment.Progress) step {
+	s := step{Event: "note", Time: time.Now()}
+	switch {
+	case now.Checking:
+		s.Phase, s.Text = checks, "checking that every path carries traffic"
+	case now.Starting > 0:
+		s.Phase, s.Text = starting, fmt.Sprintf("starting %d servers", now.Starting)
+	case now.Pause > liveStep:
+		s.Phase, s.Text = pausing, fmt.Sprintf("pausing for %s, to stay within --max-rate", now.Pause.Round(100*time.Millisecond))
+	default:
+		s.Event, s.Phase, s.Text = "block", measuring, howFar(now)
+		s.Block, s.Blocks, s.Left = now.Block+1, now.Blocks, now.Left.Seconds()
+		if s.Blocks > 0 {
+			s.Block = min(s.Block, s.Blocks)
+		}
 	}
-	p.print(howFar(now))
+	return s
 }
 
 // howFar is how far a run is. One that ends once all is decided has no known end.
@@ -97,19 +142,35 @@ func howFar(now experiment.Progress) string {
 	return fmt.Sprintf("%s, %s left", text, left)
 }
 
-// print writes a line. An error of writing is ignored: progress is not a result.
+// print writes a line.
 func (p *progress) print(text string) {
-	p.last = time.Now()
-	if !p.live {
+	_ = p.manner.record(text) // progress is not a result
+	p.write(step{Event: "note", Time: time.Now(), Phase: p.last.Phase, Text: text})
+}
+
+// write writes a step. An error of writing is ignored: progress is not a result.
+func (p *progress) write(s step) {
+	p.shown = time.Now()
+	switch text := s.Text; {
+	case p.manner.progress.is("json"):
+		writeStep(p.out, s)
+	case p.manner.verbose:
+		fmt.Fprintf(p.out, "tare: %s %s\n", s.Time.Format(time.TimeOnly), text)
+	case !p.live:
 		fmt.Fprintln(p.out, "tare: "+text)
-		return
+	default:
+		columns, _ := p.size()
+		if letters := []rune(text); len(letters) >= columns { // a second row would not be overwritten
+			text = string(letters[:columns-1])
+		}
+		p.line = text
+		fmt.Fprint(p.out, "\r\x1b[K"+text)
 	}
-	columns, _ := p.size()
-	if letters := []rune(text); len(letters) >= columns { // a second row would not be overwritten
-		text = string(letters[:columns-1])
-	}
-	p.line = text
-	fmt.Fprint(p.out, "\r\x1b[K"+text)
+}
+
+// writeStep writes a step for programs, in a line.
+func writeStep(w io.Writer, s step) {
+	_ = json.NewEncoder(w).Encode(s) // progress is not a result
 }
 
 // say writes a line that stays.
@@ -118,7 +179,8 @@ func (p *progress) say(text string) {
 		p.print(text)
 		return
 	}
-	p.last, p.line = time.Now(), ""
+	_ = p.manner.record(text) // progress is not a result
+	p.shown, p.line = time.Now(), ""
 	p.draw(text+"\n", p.above)
 }
 
@@ -127,10 +189,10 @@ func (p *progress) say(text string) {
 func (p *progress) soFar(lang language) func(int, time.Duration, func() *result.Result) {
 	shown := false
 	return func(blocks int, took time.Duration, weighed func() *result.Result) {
-		if took < soFarFrom || !p.live && (shown || blocks < schedule.LeastBlocks) {
+		if took < soFarFrom || p.manner.quiet || p.manner.progress.is("json") || !p.live && (shown || blocks < schedule.LeastBlocks) {
 			return
 		}
-		opts := lang.shownOn(p.out)
+		opts := lang.shownOn(p.out, p.manner)
 		columns, rows := p.size()
 		if p.live {
 			opts.Width = columns

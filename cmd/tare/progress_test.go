@@ -84,7 +84,7 @@ func (s *screen) text() string { return strings.Join(s.lines, "\n") }
 
 // on is the progress that a screen shows.
 func on(s *screen) *progress {
-	return &progress{out: s, live: true, size: func() (columns, rows int) { return s.columns, s.rows }}
+	return &progress{out: s, live: true, manner: &manner{}, size: func() (columns, rows int) { return s.columns, s.rows }}
 }
 
 // measured is a result with a matrix of so many lines at 80 columns.
@@ -173,7 +173,7 @@ func TestSoFarFitsItsTerminal(t *testing.T) {
 func TestSoFarIsPrintedOnceElsewhere(t *testing.T) {
 	res, lines := measured(t)
 	var out bytes.Buffer
-	p := newProgress(&out)
+	p := newProgress(streams{err: &out, manner: &manner{}})
 	soFar := p.soFar(report.English)
 	soFar(schedule.LeastBlocks, soFarFrom-1, unasked(t))
 	soFar(schedule.LeastBlocks-1, soFarFrom, unasked(t))
@@ -204,4 +204,30 @@ func TestHowFar(t *testing.T) {
 	} {
 		labtest.Equal(t, fmt.Sprintf("%+v", now), howFar(now), want)
 	}
+}
+
+// Programs get each step and each block once, and what else there is from time to time.
+func TestProgressForPrograms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		m := &manner{progress: word{"json"}}
+		p := newProgress(streams{err: &out, manner: m})
+		<-time.After(time.Second)
+		for _, now := range []experiment.Progress{
+			{Starting: 2}, {Checking: true}, {Checking: true}, {Blocks: 9, Total: 90}, {Blocks: 9, Done: 5, Total: 90},
+			{Block: 1, Blocks: 9, Done: 10, Total: 90, Left: 8 * time.Second}, {Block: 1, Blocks: 9, Done: 11, Total: 90, Left: 7 * time.Second},
+		} {
+			p.show(now)
+		}
+		p.soFar(report.English)(9, time.Minute, unasked(t))
+		p.say("h1 has gone")
+		p.end()
+		const from = `"time":"2000-01-01T00:00:01Z","phase":`
+		labtest.Equal(t, "written", strings.ReplaceAll(out.String(), `"time":"`+time.Now().Format(time.RFC3339)+`","phase":`, from), `{"event":"note",`+from+`"starting","text":"starting 2 servers"}
+{"event":"note",`+from+`"checking","text":"checking that every path carries traffic"}
+{"event":"block",`+from+`"measuring","block":1,"blocks":9,"text":"block 1 of 9, run 0 of 90"}
+{"event":"block",`+from+`"measuring","block":2,"blocks":9,"seconds_left":8,"text":"block 2 of 9, run 10 of 90, 8s left"}
+{"event":"note",`+from+`"measuring","text":"h1 has gone"}
+`)
+	})
 }

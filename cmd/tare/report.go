@@ -93,7 +93,7 @@ func showReports(s streams, results []*result.Result, lang language) error {
 		return err
 	}
 	if report.OnlyMeshes(results) {
-		return report.Meshes(s.out, results, lang.shownOn(s.out))
+		return report.Meshes(s.out, results, lang.shownOn(s.out, s.manner))
 	}
 	for n, res := range results {
 		if n > 0 {
@@ -101,7 +101,7 @@ func showReports(s streams, results []*result.Result, lang language) error {
 				return err
 			}
 		}
-		if err := report.Terminal(s.out, res, lang.shownOn(s.out)); err != nil {
+		if err := report.Terminal(s.out, res, lang.shownOn(s.out, s.manner)); err != nil {
 			return err
 		}
 	}

@@ -352,7 +352,7 @@ func (f runFlags) print(s streams, res *result.Result, out string) error {
 	if f.json {
 		return res.Write(s.out)
 	}
-	shown := f.lang.shownOn(s.out)
+	shown := f.lang.shownOn(s.out, s.manner)
 	tables, err := true, error(nil)
 	if f.tables || res.Case != nil {
 		err = report.Terminal(s.out, res, shown)

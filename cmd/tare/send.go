@@ -139,7 +139,7 @@ func (f *sendFlags) print(s streams, res *result.Result) error {
 	if f.json {
 		return nil
 	}
-	return report.Single(s.out, res, f.interval != "", report.Options{Colour: colour(s.out)})
+	return report.Single(s.out, res, f.interval != "", report.Options{Colour: s.colours(s.out)})
 }
 
 // single reads the flags.

@@ -115,7 +115,7 @@ func soakHere(ctx context.Context, s streams, f runFlags, plan result.Plan) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	progress := newProgress(s.err)
+	progress := newProgress(s)
 	defer progress.end()
 	if takes := experiment.TimeOf(plan); takes > f.soak.every {
 		progress.say(fmt.Sprintf("a round takes about %s, longer than --every %s: rounds will be left out", takes.Round(time.Second), f.soak.every))

@@ -94,7 +94,7 @@ func (f runFlags) reportTrace(s streams, plan result.Plan, measure func(*progres
 			return err
 		}
 	}
-	progress := newProgress(s.err)
+	progress := newProgress(s)
 	defer progress.end()
 	res, err := measure(progress)
 	if res == nil {
@@ -107,7 +107,7 @@ func (f runFlags) reportTrace(s streams, plan result.Plan, measure func(*progres
 	if f.json {
 		err = errors.Join(err, res.Write(s.out))
 	} else {
-		err = errors.Join(err, report.Trace(s.out, res, f.lang.shownOn(s.out)))
+		err = errors.Join(err, report.Trace(s.out, res, f.lang.shownOn(s.out, s.manner)))
 	}
 	if err != nil {
 		return err

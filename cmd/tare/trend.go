@@ -125,5 +125,5 @@ func (f *trendFlags) printTrend(s streams, t result.Trend) error {
 	if f.json {
 		return writeJSON(s.out, t)
 	}
-	return report.Trend(s.out, t, f.lang.shownOn(s.out))
+	return report.Trend(s.out, t, f.lang.shownOn(s.out, s.manner))
 }

@@ -11,7 +11,7 @@ import (
 
 // What only reads removes nothing that others left; what builds labs does first.
 func TestVerbsThatReadChangeNothing(t *testing.T) {
-	root := rootCommand(streams{os.Stdin, io.Discard, io.Discard})
+	root := rootCommand(streams{in: os.Stdin, out: io.Discard, err: io.Discard, manner: &manner{}})
 	for verb, want := range map[string]bool{
 		"": true, "list": true, "list networks": true, "report": true, "compare": true, "trend": true, "import": true, "image": true,
 		"run": false, "doctor": false, "trace": false, "mesh": false, "clean": false, "lab up": false, "lab list": false, "lab down": false,

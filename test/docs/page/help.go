@@ -17,7 +17,10 @@ func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 		"Exit status: 0 done; 1 a cell or the tool failed; 2 the command, plan or file is wrong;\n"+
 		"3 something it needs is missing here; 4 a limit is broken, or doctor found a fault; 5 it is not known whether one is;\n"+
 		"130 interrupted, and what was measured is saved.\n\n"+
-		"A shell completes verbs, flags and the names of networks, workloads, paths and more: `tare completion bash --help` says how.\n")
+		"A shell completes verbs, flags and the names of networks, workloads, paths and more: `tare completion bash --help` says how.\n\n"+
+		"Every verb has the flags of [tare](#tare). With `--progress json` standard error is an object a line: `event` (`note`, `block`,\n"+
+		"`error`), `time`, `phase` (`preparing`, `starting`, `checking`, `measuring`, `pausing`), `text`, and of a block `block` of\n"+
+		"`blocks` (absent where a run ends once all is decided) and `seconds_left`, at most.\n")
 	described := map[string]string{}
 	for _, verb := range []string{"run", "compare"} {
 		help, err := ask(verb, "--help")
@@ -43,7 +46,7 @@ func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 var flagOf = regexp.MustCompile(`(?m)^ {6}--.*\n?(?: {7,}.*\n?)*`)
 
 // saidByAll is what the help of each verb says again: how to ask for help.
-var saidByAll = regexp.MustCompile(`(?m)^(?:  -h, --help|"tare help parameters" says|Use "tare ).*\n?`)
+var saidByAll = regexp.MustCompile(`(?m)^(?:  -h, --help|"tare help parameters" says|Use "tare |Flags of every command|  --color --log ).*\n?`)
 
 // own is a verb's help without what all say; the flags that the verb like describes in the same words are named only.
 func own(help, like, there string) string {
