@@ -59,7 +59,7 @@ func decode(r io.Reader) (*Result, error) {
 func ReadFile(path string) (*Result, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: name a file that tare run or tare import wrote", err)
 	}
 	res, err := Read(file)
 	if err = errors.Join(err, file.Close()); err != nil {

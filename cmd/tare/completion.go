@@ -66,7 +66,7 @@ func filesNamed(endings ...string) cobra.CompletionFunc {
 // fileFlags are the flags that name files and folders.
 func fileFlags() []string {
 	return []string{
-		"out", "report", "folded", "kernel", "log", "before", "after", "resume", "token-file", "junit", "summary", "far-path",
+		"out", "report", "folded", "kernel", "verbose", "before", "after", "resume", "token-file", "junit", "summary", "far-path",
 		flagName(catalog.CNIFile), flagName(catalog.CNIBin),
 	}
 }

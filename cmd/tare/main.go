@@ -156,6 +156,7 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 		runCommand(s), doctorCommand(s), traceCommand(s), meshCommand(s), compareCommand(s), trendCommand(s), reportCommand(s), importCommand(s), listCommand(s), labCommand(s),
 		cleanCommand(s), imageCommand(s), serveCommand(s), sendCommand(s), explainCommand(s), versionCommand(s), parametersTopic(),
 	)
+	refuseUnknown(root)
 	completeWords(root)
 	foldHelp(root)
 	root.AddCommand(append(hiddenCommands(s), manCommand(root))...)

@@ -15,28 +15,31 @@ import (
 
 // manner is how a command shows what it does, and itself: the flags that every command has.
 type manner struct {
-	quiet, verbose  bool
+	quiet           bool
+	verbose         string // a log's file, or onScreen
 	color, progress word
-	file            string   // --log
 	log             *os.File // nil: there is none
 }
+
+// onScreen is the value of --verbose without one.
+const onScreen = "-"
 
 func (m *manner) register(flags *pflag.FlagSet) {
 	m.color, m.progress = word{"auto", "always", "never"}, word{"auto", "plain", "json"}
 	flags.BoolVarP(&m.quiet, "quiet", "q", false, "print the answer and errors only")
-	flags.BoolVarP(&m.verbose, "verbose", "v", false, "print each step and block, with its time")
-	flags.StringVar(&m.file, "log", "", "also append the command, each step and block, and errors to this file")
+	flags.StringVarP(&m.verbose, "verbose", "v", "", "print each step and block, with its time; --verbose=FILE appends them to a log, with the command and how it ended")
+	flags.Lookup("verbose").NoOptDefVal = onScreen
 	flags.Var(&m.color, "color", "colour the answer; auto: on a terminal, unless NO_COLOR is set or TERM is dumb")
 	flags.Var(&m.progress, "progress", "show how far it is on standard error; auto: on a terminal in place; json: an object a line")
 }
 
 // begin opens the log and writes the command into it.
 func (m *manner) begin() (err error) {
-	if m.file == "" {
+	if m.verbose == "" || m.verbose == onScreen {
 		return nil
 	}
-	if m.log, err = os.OpenFile(m.file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
-		return wrong("--log: %w: choose another file", err)
+	if m.log, err = os.OpenFile(m.verbose, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
+		return wrong("--verbose: %w: choose another file", err)
 	}
 	return m.record("tare " + version + " " + tool().Commit + ": " + strings.Join(os.Args[1:], " "))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tare/catalog"
+	"tare/experiment"
 	"tare/result"
 )
 
@@ -57,6 +58,9 @@ func networkParams(flags *pflag.FlagSet, plans []result.NetworkPlan, without ...
 			values = []string{"", text}
 		}
 		varied, taken := vary(plans, p, values)
+		if unknown, is := result.First(plans, func(n result.NetworkPlan) bool { _, known := catalog.FindNetwork(n.Name); return !known }); is {
+			return nil, experiment.Unknown("network", unknown.Name, experiment.Everything())
+		}
 		if !taken {
 			return nil, fmt.Errorf("--%s: none of these networks has it; choose from %s with --networks", flagName(p.Name), strings.Join(takers(p.Name), ", "))
 		}

@@ -66,7 +66,7 @@ func newProgress(s streams) *progress {
 	if s.quiet {
 		p.out = io.Discard
 	}
-	p.live = s.progress.is("auto") && !s.verbose && obeys(p.out)
+	p.live = s.progress.is("auto") && s.verbose != onScreen && obeys(p.out)
 	return p
 }
 
@@ -101,7 +101,7 @@ func (p *progress) show(now experiment.Progress) {
 	if news {
 		_ = p.manner.record(next.Text) // progress is not a result
 	}
-	if due || news && (p.manner.verbose || p.manner.progress.is("json")) {
+	if due || news && (p.manner.verbose == onScreen || p.manner.progress.is("json")) {
 		p.write(next)
 	}
 }
@@ -154,7 +154,7 @@ func (p *progress) write(s step) {
 	switch text := s.Text; {
 	case p.manner.progress.is("json"):
 		writeStep(p.out, s)
-	case p.manner.verbose:
+	case p.manner.verbose == onScreen:
 		fmt.Fprintf(p.out, "tare: %s %s\n", s.Time.Format(time.TimeOnly), text)
 	case !p.live:
 		fmt.Fprintln(p.out, "tare: "+text)

@@ -88,7 +88,7 @@ func (f *trendFlags) show(s streams, args []string) error {
 func filesOf(arg string) ([]string, error) {
 	info, err := os.Stat(arg)
 	if err != nil {
-		return nil, &exitError{exitWrong, err}
+		return nil, wrong("%w: name results, or the folder that tare run --every wrote", err)
 	}
 	if !info.IsDir() {
 		return []string{arg}, nil

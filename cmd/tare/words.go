@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,12 +50,29 @@ func noArgs(c *cobra.Command, args []string) error {
 	return wrong("%s takes no argument: leave out %q", c.CommandPath(), args[0])
 }
 
+// refuseUnknown has help and completion, which cobra makes, refuse what there is not.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				of, rest, _ := root.Find(args) // what it does not find is the rest
+				return noArgs(of, rest)
+			}
+		case "completion":
+			c.Args, c.RunE = noArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
+}
+
 // flagError adds to the error of an unknown flag the nearest flag, or where they are listed.
 func flagError(c *cobra.Command, err error) error {
 	text := err.Error()
 	word, unknown := strings.CutPrefix(text, "unknown flag: --")
 	if !unknown {
-		return wrong("%w", err)
+		return wrong("%s", valueError(c, text))
 	}
 	var flags []string
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -67,6 +85,23 @@ func flagError(c *cobra.Command, err error) error {
 		said += fmt.Sprintf(": %s --help lists them", c.CommandPath())
 	}
 	return wrong("%s: %s", c.CommandPath(), said)
+}
+
+// valueError is what the parser of flags says of a value, in words for people.
+func valueError(c *cobra.Command, text string) string {
+	for _, of := range []struct{ said, instead string }{
+		{`invalid argument ("[^"]*") for "(?:-\w, )?--([^"]+)" flag: strconv.ParseBool.*`, "--$2 $1: write true or false"},
+		{`invalid argument ("[^"]*") for "(?:-\w, )?--([^"]+)" flag: strconv\..*`, "--$2 $1: write a whole number"},
+		{`invalid argument ("[^"]*") for "(?:-\w, )?--([^"]+)" flag: time: .*`, "--$2 $1: write a number and ms, s, m or h, as in 10m"},
+		{`invalid argument ("[^"]*") for "(?:-\w, )?--([^"]+)" flag: (.*)`, "--$2 $1: $3"},
+		{`flag needs an argument: (?:'\w' in )?(-.*)`, "$1: write its value after it: " + c.CommandPath() + " --help says which"},
+		{`unknown shorthand flag: '(.)' in .*`, `unknown flag "-$1": ` + c.CommandPath() + " --help lists them"},
+	} {
+		if as := regexp.MustCompile("^" + of.said + "$"); as.MatchString(text) {
+			return as.ReplaceAllString(text, of.instead)
+		}
+	}
+	return text
 }
 
 // writeJSON writes a value for programs, indented.

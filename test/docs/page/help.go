@@ -46,7 +46,7 @@ func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 var flagOf = regexp.MustCompile(`(?m)^ {6}--.*\n?(?: {7,}.*\n?)*`)
 
 // saidByAll is what the help of each verb says again: how to ask for help.
-var saidByAll = regexp.MustCompile(`(?m)^(?:  -h, --help|"tare help parameters" says|Use "tare |Flags of every command|  --color --log ).*\n?`)
+var saidByAll = regexp.MustCompile(`(?m)^(?:  -h, --help|"tare help parameters" says|Use "tare |Flags of every command|  --color --progress ).*\n?`)
 
 // own is a verb's help without what all say; the flags that the verb like describes in the same words are named only.
 func own(help, like, there string) string {
