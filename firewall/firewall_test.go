@@ -186,6 +186,27 @@ func TestPacketsGoThroughChains(t *testing.T) {
 	}
 }
 
+// Chains that come after a translation at the same hook see its target (kube-proxy's mode nftables rejects
+// what still goes to an address of a Service).
+func TestLaterChainsSeeWhereAPacketIsLed(t *testing.T) {
+	for to, want := range map[string][]string{
+		"10.102.0.2:8080":                  {"ip nat out 1 dnat to 10.102.0.2:8080", "ip filter out 2 drop"},
+		"10.102.0.2":                       {"ip nat out 1 dnat to 10.102.0.2", "ip filter out 2 drop"},
+		"{ 10.102.0.2:80, 10.102.0.3:80 }": {"ip nat out 1 dnat to { 10.102.0.2:80, 10.102.0.3:80 }", "ip filter out 2 drop?"},
+		"10.102.0.2-10.102.0.9":            {"ip nat out 1 dnat to 10.102.0.2-10.102.0.9", "ip filter out 1 reject?", "ip filter out 2 drop?"},
+	} {
+		all := chains(t, "ip nat out output accept: -> dnat to "+to, "ip filter out output accept: ip daddr = 10.96.0.1 -> reject | ip daddr = 10.102.0.2 -> drop")
+		all[0].Priority = -100
+		p := Packet{"layer": Of("ip"), "ip daddr": Of("10.96.0.1"), "th dport": Of("80")}
+		if got := steps(Walk(all, p, "output", nil)); !slices.Equal(got, want) {
+			t.Errorf("to %s: %v, want %v", to, got, want)
+		}
+		if !slices.Equal(p["ip daddr"].Values, []string{"10.96.0.1"}) {
+			t.Errorf("to %s: the packet itself was changed: %v", to, p)
+		}
+	}
+}
+
 func TestRulesThatCountedNothingMetNothing(t *testing.T) {
 	all := chains(t, "ip filter FORWARD forward drop: -> counter; drop | -> accept")
 	idle := func(_ string, l Listed) Answer {

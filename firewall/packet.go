@@ -1,6 +1,7 @@
 package firewall
 
 import (
+	"maps"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -28,6 +29,33 @@ type Field struct {
 
 // Of is a field of one value, or of several.
 func Of(values ...string) Field { return Field{Values: values} }
+
+// ledTo is the packet after a rule gave it another destination, as chains of the same hook see it that
+// come later: "10.102.0.2:80", or one of "{ 10.102.0.2:80, 10.102.0.3:80 }".
+func (p Packet) ledTo(targets string) Packet {
+	led := maps.Clone(p)
+	delete(led, "fib daddr type")
+	var addresses []string
+	for _, one := range strings.Split(strings.Trim(targets, "{ }"), ", ") {
+		to, err := netip.ParseAddr(one)
+		if with, errPort := netip.ParseAddrPort(one); errPort == nil {
+			to, err = with.Addr(), nil
+			delete(led, "th dport") // no longer that of the packet
+		}
+		if err != nil { // a range, or what is not known
+			delete(led, "th dport")
+			addresses = nil
+			break
+		}
+		addresses = append(addresses, to.String())
+	}
+	for _, key := range []string{"ip daddr", "ip6 daddr"} {
+		if _, has := p[key]; has {
+			led[key] = Of(addresses...)
+		}
+	}
+	return led
+}
 
 // matches is whether a match holds; element is that of the value of a map with verdicts.
 func (p Packet) matches(m Match) Answer {

@@ -193,6 +193,9 @@ func (w *walk) do(c *Chain, s Step, depth int) (leaves bool) {
 		w.doubt = w.doubt || !s.Sure
 		if s.Sure && w.over == nil {
 			w.over = &s
+			if verb == "dnat" {
+				w.packet = w.packet.ledTo(strings.TrimPrefix(to, "to "))
+			}
 		}
 	default:
 		w.steps = append(w.steps, s)
