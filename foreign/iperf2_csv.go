@@ -50,13 +50,14 @@ func parseCSV(line string) (row, bool) {
 // columns are the names of what follows the rate: those of the heading, or of the
 // short form.
 func (run *iperf2Run) columns(fields []string) []string {
-	if len(fields) == 5 {
-		return []string{"jitter", "errors", "datagrams", "errpercent", "outoforder"}
+	names := run.heading
+	if len(names) == 0 {
+		names = []string{"jitter", "errors", "datagrams", "errpercent", "outoforder"}
 	}
-	if len(fields) == len(run.heading) {
-		return run.heading
+	if len(fields) != len(names) {
+		return nil
 	}
-	return nil
+	return names
 }
 
 // readCSV takes a line of CSV, whose columns it writes as the text has them.

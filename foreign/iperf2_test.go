@@ -74,6 +74,9 @@ func TestCSVOfIperf2(t *testing.T) {
 		{"with a heading, as 2.2.1 -e", `time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed,jitter,errors,datagrams,errpercent,outoforder,readcnt,readtimeo,readerrlen,pps
 +0000:20261129135106.252299,10.8.0.1,33951,10.8.0.2,5001,1,0.0,1.0,2479890,19783054,0.001,17,1700,1.000,0,1688,0,0,-0.000001`,
 			"iperf udp_stream direction=forward flows=1 throughput=1.97831e+07 loss=0.01 jitter=1e-06"},
+		{"a server of TCP, whose columns were cut", `time,srcaddress,srcport,dstaddr,dstport,transferid,istart,iend,bytes,speed,readcnt,bin0,bin1,bin2,bi
++0000:20261129135103.795746,10.8.0.1,38004,10.8.0.2,5001,1,0.0,1.0,99352640,764035824,1427,5,10,18,1`,
+			"iperf tcp_stream direction=forward flows=1 throughput=7.64036e+08!"},
 	} {
 		cells, err := Read(c.name, []byte(c.log))
 		if err != nil {

@@ -79,8 +79,6 @@ func (run *iperf3Run) local() string {
 		return "TX"
 	case run.reverse:
 		return "RX"
-	case run.sideIs() == server && run.headed && !run.sending:
-		return "RX"
 	}
 	for _, r := range run.intervals {
 		if _, window := retransmits(r); window != nil || run.isUDP() && r.countsDatagrams() {
@@ -89,6 +87,9 @@ func (run *iperf3Run) local() string {
 		if _, ok := parseDatagrams(r.tail); ok {
 			return "RX"
 		}
+	}
+	if run.sideIs() == server && run.headed && !run.sending {
+		return "RX"
 	}
 	return ""
 }
@@ -218,7 +219,8 @@ const (
 	intervalsDiffer = twoFigures + "the summary and the intervals disagree: their mean is %.3g bit/s"
 	eitherEnd       = "the sender's figure or the receiver's: the text does not show which end printed it"
 	sendersFigure   = "the sender's figure: the text has none of the receiver"
-	zeroReceived    = "the receiver's line says 0 and the sender's does not: nothing arrived, or the run was stopped before the receiver reported"
+	zeroReceived    = "the receiver's line says 0: nothing arrived, or the run was stopped before the receiver reported"
+	brokenOff       = "broken off by the other end: the mean of %d intervals, for the summary has more time's bytes than it says"
 )
 
 // ends are the totals of a direction: of its receiver, of its sender, and those that name
@@ -230,16 +232,26 @@ func (f flow) ends() (receiver, sender, open []row) {
 	return of(true, false), of(false, true), of(false, false)
 }
 
+// brokenOff reports whether the other end ended the run: the last interval is printed again, and the summary has
+// what was carried until the end, over the time of that interval.
+func (run *iperf3Run) brokenOff(f flow, parts []row) bool {
+	return run.brokeOff && len(parts) > 0 && slices.ContainsFunc(whole(f.totals), func(r row) bool { return contradicts(r, parts) != "" })
+}
+
 // throughput is what a direction carried, in bit/s.
 func (run *iperf3Run) throughput(f flow) (bits float64, warnings []string, ok bool) {
 	receiver, sender, open := f.ends()
 	parts := whole(f.intervals)
 	switch {
+	case run.brokenOff(f, parts):
+		return mean(parts), notes(fmt.Sprintf(brokenOff, len(parts))), true
 	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender) > 0 && sender[0].bits > 0 && (run.interrupt != "" || run.sideIs() == server): // a server that sends is not sent the count
 		return sender[0].bits, notes(sendersFigure), true
 	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender) > 0 && sender[0].bits > 0:
 		return 0, notes(zeroReceived), true
-	case len(receiver) > 0:
+	case len(receiver) > 0 && receiver[0].bits == 0 && len(sender)+len(parts) == 0 && !run.isUDP():
+		return 0, notes(zeroReceived), true
+	case len(receiver) > 0 && (receiver[0].bits > 0 || len(sender) > 0 || f.local == "RX" || !(mean(parts) > 0)):
 		warnings = notes(receiver[0].carried.differs())
 		if len(sender) > 0 {
 			warnings = append(warnings, notes(receiver[0].carried.exceeds(sender[0].carried))...)

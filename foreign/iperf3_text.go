@@ -57,6 +57,7 @@ type iperf3Run struct {
 	nothings           int // lines with figures of nothing
 	counters           map[string]float64
 	failure, interrupt string
+	brokeOff           bool // its last interval was printed again
 }
 
 // readIperf3 reads iperf3's text: client and server, TCP and UDP, any number of
@@ -224,13 +225,16 @@ func (run *iperf3Run) readRow(r row) {
 	case run.cut.goesOn(run, r):
 		run.totals = append(run.totals, run.cut.named(run, r))
 	case r.sends || r.receives:
-		run.totals = append(run.totals, r)
+		run.totals = append(slices.DeleteFunc(run.totals, func(known row) bool { // an interval after one whose "(omitted)" was cut off
+			return known.id == r.id && known.role == r.role && !known.sends && !known.receives
+		}), r)
 	case run.spans(r):
 		run.totals = append(run.totals, r)
 	default:
 		for _, known := range latest(run.intervals) {
 			if known.id == r.id && known.role == r.role && known.start == r.start && known.end == r.end {
-				return // the tool repeats its last interval when a run breaks off
+				run.brokeOff = true
+				return
 			}
 		}
 		run.intervals = append(run.intervals, r)

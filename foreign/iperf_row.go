@@ -66,7 +66,7 @@ func parseRow(line string) (row, bool) {
 		seconds: end - start, secondsOff: 2 * roundedBy(m[6]), bits: bits * unit, bitsOff: roundedBy(m[9]) * unit,
 	}
 	r.start, r.end, r.bits = start, end, r.carried.best()
-	r.omitted = strings.Contains(r.tail, "(omitted)")
+	r.omitted = omittedWord.MatchString(r.tail)
 	r.sends, r.receives = senderWord.MatchString(r.tail), receiverWord.MatchString(r.tail)
 	return r, sound(r.bits)
 }
@@ -75,6 +75,7 @@ func parseRow(line string) (row, bool) {
 const sum = "SUM"
 
 var (
+	omittedWord  = expressionOf(`\(omitted\)|\s\((?:o(?:m(?:i(?:t(?:t(?:e(?:d)?)?)?)?)?)?)?$`) // or cut
 	senderWord   = expressionOf(`sender|\bs(?:e(?:n(?:d(?:e)?)?)?)?$|发送`)
 	receiverWord = expressionOf(`receiver|\br(?:e(?:c(?:e(?:i(?:v(?:e)?)?)?)?)?)?$|接收`)
 )

@@ -27,13 +27,14 @@ func TestPingInOtherLanguages(t *testing.T) {
 }
 
 // gh run view --log has a job, its step and a time before each line, journalctl in Spanish a month in small letters, Loki's export
-// a time in nanoseconds.
+// a time in nanoseconds, GitLab's jobs a stream.
 func TestTimesBeforeLines(t *testing.T) {
 	text := string(read(t, "testdata/wrk/latency.txt"))
 	want, _ := Read("log.txt", []byte(text))
 	for name, before := range map[string]string{
 		"gh":      "load (2)\tRun wrk\t2026-01-02T03:04:%02d.1234567Z ",
 		"journal": "nov 02 10:11:%02d node-a bench[812]: ",
+		"gitlab":  "2026-01-02T03:04:%02d.123456Z 01O ",
 		"loki":    "17672352%02d123456789\t",
 	} {
 		var log strings.Builder

@@ -240,9 +240,9 @@ func TestWaitOfVegeta(t *testing.T) {
 	labtest.Equal(t, "requests in it", cells[0].Samples[0].Metrics["rate"]*2.5, 20)
 }
 
-// Runs of wrk and of autocannon in one line are as many as there are.
+// Runs in one line are as many as there are.
 func TestLinesOfLoadWithoutTheirEnds(t *testing.T) {
-	for _, path := range []string{"testdata/wrk/latency.txt", "testdata/autocannon/plain.txt"} {
+	for _, path := range []string{"testdata/wrk/latency.txt", "testdata/autocannon/plain.txt", "testdata/sockperf/pp-rtt.txt", "testdata/sysbench/cpu.txt"} {
 		text := string(read(t, path))
 		whole, err := Read(path, []byte(text))
 		glued, errGlued := Read(path, []byte(strings.ReplaceAll(text, "\n", " ")))

@@ -17,14 +17,16 @@ var (
 	mark    = expressionOf(`^\s*(?:#+|>+|//+|\||[-*+•])(?:\s|$)\s*`)
 	// glued is a mark without a blank after it, before what only output begins with.
 	glued = expressionOf(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
-	// stamp is the time before each line, as kubectl logs, iperf3 --timestamps and the files of a CRI write it.
-	stamp = expressionOf(`^\s*(?:\d{13}(?:\d{3}|\d{6})?|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*(?: std(?:out|err) [FP])?|(?:[A-Z][a-z]{2} )?\p{L}{3,4}\.? [ \d]?\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?: \d{4})?|` +
+	// stamp is the time before each line, as kubectl logs, iperf3 --timestamps the files of a CRI and GitLab's jobs write it.
+	stamp = expressionOf(`^\s*(?:\d{13}(?:\d{3}|\d{6})?|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*(?: std(?:out|err) [FP]| \d\d[OE]\+?)?|(?:[A-Z][a-z]{2} )?\p{L}{3,4}\.? [ \d]?\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?: \d{4})?|` +
 		`\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.]+:\d+\])(?:\s+|$)`)
 	// job is the names of a job and its step, as gh run view --log has them before the time.
 	job = expressionOf(`(?m)^[^\t\n]+\t[^\t\n]+\t\x{FEFF}?(\d{4}-\d\d-\d\dT\S+ ?)`)
 	tag = expressionOf(`</?(?:pre|code|span|p|div|td|tr|strong|font)(?: [^<>]*)?>`)
 	// bold is Markdown's, around words or numbers.
-	bold   = expressionOf(`(^|[\s=(])\*\*([^\s*](?:[^*]*[^\s*])?)\*\*`)
+	bold = expressionOf(`(^|[\s=(])\*\*([^\s*](?:[^*]*[^\s*])?)\*\*`)
+	// inCell is a line that is a cell of a table, or boxed.
+	inCell = expressionOf(`^\s*\|( .*\S)\s*\|\s*$`)
 	elided = expressionOf(`^\s*(?:\.{3,}|…+|(?:\.\s){2,}\.)\s*$`)
 )
 
@@ -47,7 +49,7 @@ func clean(data []byte) []string {
 func unquote(lines []string) []string {
 	for range nesting {
 		for n := range lines {
-			lines[n] = unmark(lines[n])
+			lines[n] = unmark(inCell.ReplaceAllString(lines[n], "$1"))
 		}
 		if !unnumber(lines) {
 			break

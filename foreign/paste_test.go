@@ -58,6 +58,26 @@ func TestPastes(t *testing.T) {
 
 iperf Done.`,
 			`iperf3 tcp_stream side=client direction=forward flows=1 throughput=9.35e+08 retransmits=34`},
+		{"iperf3 -O in 80 columns: the first interval is left out", `Connecting to host 10.0.0.2, port 5201
+[ ID] Interval           Transfer     Bitrate         Retr  Cwnd
+[  5]   0.00-1.00   sec  2.13 GBytes  18.3 Gbits/sec   12   1023 KBytes       (o
+[  5]   0.00-1.00   sec  2.19 GBytes  18.8 Gbits/sec   20   1023 KBytes
+[  5]   1.00-2.00   sec  2.45 GBytes  21.0 Gbits/sec    9   1023 KBytes
+[  5]   0.00-2.00   sec  4.64 GBytes  19.9 Gbits/sec   29             sender
+[  5]   0.00-2.00   sec  4.64 GBytes  19.9 Gbits/sec                  receiver`,
+			`iperf3 tcp_stream side=client direction=forward flows=1 throughput=1.99e+10 retransmits=29`},
+		{"a server that sends, its summary cut before its word", `Server listening on 5201
+Accepted connection from 10.0.0.1, port 60392
+[ ID] Interval           Transfer     Bitrate         Total Datagrams
+[  5]   0.00-1.00   sec  11.9 MBytes   100 Mbits/sec  382
+[  5]   1.00-2.00   sec  11.9 MBytes  99.9 Mbits/sec  381
+[ ID] Interval           Transfer     Bitrate         Jitter    Lost/Tot
+[  5]   0.00-2.00   sec  23.8 MBytes   100 Mbits/sec  0.000 ms  0/763 (0`,
+			`iperf3 udp_stream side=server direction=reverse flows=1 throughput=1e+08!`},
+		{"the last line of a client that was stopped", "[  5]   0.00-2.49   sec  0.00 Bytes  0.00 bits/sec                  receiver",
+			`iperf3 tcp_stream flows=1 throughput=0!`},
+		{"figures of sysbench that were cut", "sysbench 1.0.20\nCPU speed:\n    events per second:   267.95\nLatency (ms):\n         avg:            3.6\n         95th percentile:  15.\n",
+			`sysbench cpu side=client rate=267.95`},
 		{"iperf3 before 3.2 under UDP has one total", `Connecting to host 10.0.0.2, port 5201
 [ ID] Interval           Transfer     Bandwidth       Total Datagrams
 [  4]   0.00-1.00   sec   116 KBytes   950 Kbits/sec  82

@@ -67,6 +67,7 @@ func roughenings() []roughening {
 		{"quotation", before("> ")},
 		{"slashes", before("// ")},
 		{"bar", before("| ")},
+		{"cells", each(func(_ int, line string) string { return "| " + line + " |" })},
 		{"line numbers", numbered("%4d  %s")},
 		{"line numbers with colons", numbered("%d: %s")},
 		{"entities", func(text string) string { return strings.ReplaceAll(html.EscapeString(text), "  ", "&nbsp; ") }},

@@ -17,7 +17,7 @@ var (
 	sysbenchCount  = expressionOf(`^\s*(transactions|queries|read/write\s*requests|ignored\s*errors|deadlocks|reconnects):\s*(\d+)\s*\(([\d.]+)\s*per\s*sec\.?\)`)
 	sysbenchTime   = expressionOf(`^\s*(?:total\s*time|time\s*elapsed):\s*([\d.]+)s`)
 	sysbenchTotal  = expressionOf(`^\s*total\s*number\s*of\s*events:\s*(\d+)`)
-	sysbenchValue  = expressionOf(`^\s*(min|avg|max|sum|(?:approx\.\s*)?\d+(?:\.\d+)?(?:th|st|nd|rd)?\s*percentile):\s*([\d.]+)\s*(?:ms)?\s*$`)
+	sysbenchValue  = expressionOf(`^\s*(min|avg|max|sum|(?:approx\.\s*)?\d+(?:\.\d+)?(?:th|st|nd|rd)?\s*percentile):\s*(\d+\.\d\d)\s*(?:ms)?\s*$`)
 	sysbenchFatal  = expressionOf(`^\s*FATAL:\s*(.+)$`)
 	sysbenchWords  = expressionOf(`SQL\s*statistics:|OLTP test statistics:|General\s*statistics:|Threads\s*fairness:|queries\s*performed:|Threads\s*started!|Latency histogram`)
 	sysbenchOther  = expressionOf(`^\s*(?:File operations:|Extra file open flags|Running memory speed test|Total operations:|Operations performed:|Doing (?:thread subsystem|mutex performance|memory operations))`)

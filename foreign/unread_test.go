@@ -42,6 +42,15 @@ Response time distribution:
 		"perf-tests":      "MSS , Maximum, 96, 160, 224\n1 iperf TCP. Same VM using Pod IP ,24252.000000,22650,23224,24101",
 		"nping":           "Max rtt: 0.043ms | Min rtt: 0.021ms | Avg rtt: 0.030ms\nNping done: 1 IP address pinged in 2.04 seconds",
 		"ping of Windows": "Ping statistics for h:\n    Packets: Sent = 4, Received = 3, Lost = 1 (25% loss),\n    Minimum = 0ms, Maximum = 377ms, Average = 211ms",
+		"cyclictest":      "T: 0 ( 1234) P:80 I:1000 C:  10000 Min:      2 Act:    4 Avg:    3 Max:      21",
+		"hackbench":       "Each sender will pass 100 messages of 100 bytes\nTime: 0.462",
+		"neper":           "num_transactions=1284531\nthroughput=128453.10\ntime_end=512634.401123912\nlatency_mean=0.000077",
+		"owping":          "--- owping statistics from [h]:8861 to [i]:9173 ---\n100 sent, 0 lost (0.000%), 0 duplicates\none-way delay min/median/max = 0.12/0.2/0.45 ms, (err=0.5 ms)",
+		"twping":          "--- twping statistics from [h]:8861 to [i]:9173 ---\nround-trip time min/median/max = 0.31/0.4/0.92 ms, (err=0.1 ms)",
+		"TRex":            "-Per port stats table\n   opackets |         9821342\n Total-Tx        :      10.06 Gbps",
+		"trafgen":         "     1000000 packets outgoing\n    64000000 bytes outgoing",
+		"fortio":          "Sockets used: 8 (for perfect keepalive, would be 8)\nAll done 8000 calls (plus 8 warmup) 1.234 ms avg, 799.9 qps",
+		"k6":              "metric_name,timestamp,metric_value\nhttp_req_tls_handshaking,1795984153,0.000000,,,,true,,GET,http://h/",
 		"k8s-netperf":     "| RESULT TYPE | DRIVER | SCENARIO | AVG VALUE |\n| Stream | netperf | TCP_STREAM | 9100.1 (Mb/s) |",
 		"redis-benchmark": `====== GET ======
   1000 requests completed in 0.02 seconds
