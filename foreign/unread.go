@@ -41,7 +41,7 @@ func networkToolsNotRead() []notRead {
 		{"knb", []string{"Pod to Service ", "Pod to pod ", "Generator       : knb"}, ""},
 		{"lagscope", []string{"Number of successful Pings:", "lagscope ", "Latency(us)", "Ping statistics for "}, ""},
 		{"lmbench", []string{"L M B E N C H", " latency using ", " bandwidth using ", "Simple syscall:"}, ""},
-		{"mtr", []string{"Loss%   Snt", "My traceroute", "Mtr_Version,", `"mtr": {`}, ""},
+		{"mtr", []string{"Loss%   Snt", "My traceroute", "Mtr_Version,", `"mtr": {`, `"mtr":{"src"`}, ""},
 		{"neper", []string{"correlation_coefficient=", "num_transactions=", "throughput_units="}, ""},
 		{"nping", []string{"Starting Nping ", "Nping done: ", "Raw packets sent: "}, ""},
 		{"ntttcp", []string{"NTTTCP for Linux", "NTTTCP: ", "throughput(Gbps)", "cycles/byte", "Avg B / Compl", "Bytes(MEG)", "<ntttcp"}, ""},
