@@ -39,7 +39,7 @@ export function about(t, views) {
   return el("section", { "aria-labelledby": "about" }, el("h2", { id: "about" }, t("about")),
     el("p", {}, t("samples_text"), " ", samples),
     views.map((view) => [
-      el("p", {}, `${t(view.mesh ? "print_again" : "command")}: `, el("code", {}, commandOf(view)), " ", copyButton(t("copy"), t("copied"), () => commandOf(view))),
+      el("p", {}, `${t(view.mesh ? "print_again" : "command")}${t("colon")}`, el("code", {}, commandOf(view)), " ", copyButton(t("copy"), t("copied"), () => commandOf(view))),
       el("details", {}, el("summary", {}, t("environment")), json(t("environment"), view.about.environment)),
       el("details", {}, el("summary", {}, t("plan")), json(t("plan"), view.about.plan)),
       view.warnings?.length > 0 && el("details", { open: true }, el("summary", {}, t("general_warnings")), el("ul", {}, view.warnings.map((w) => el("li", {}, w)))),
