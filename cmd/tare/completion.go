@@ -50,6 +50,7 @@ func completeWords(c *cobra.Command) {
 		}
 	case "tare list":
 		c.ValidArgs = []string{"networks", "workloads", "cases"}
+	case "tare explain": // it names causes
 	case "tare trend", "tare import", "tare image", "tare lab exec": // any file or folder
 	default:
 		c.ValidArgsFunction = cobra.NoFileCompletions
