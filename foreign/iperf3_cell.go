@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"tare/result"
@@ -280,21 +279,6 @@ func (run *iperf3Run) throughput(f flow) (bits float64, warnings []string, ok bo
 		text += "; " + sendersFigure
 	}
 	return mean(parts), notes(text), true
-}
-
-// contradicts is a warning where the intervals of an end make another rate than its summary.
-func contradicts(total row, parts []row) string {
-	if len(parts) == 0 || !apart(total.bits, total.end, mean(parts), parts[len(parts)-1].end-parts[0].start) {
-		return ""
-	}
-	return fmt.Sprintf(intervalsDiffer, mean(parts))
-}
-
-// apart reports whether a rate over some time is another than what the intervals in it make. The
-// time that they leave out may have carried anything.
-func apart(total, time, mean, within float64) bool {
-	const allowed = 0.05 // the figures have three digits
-	return math.Abs(mean-total) > (allowed+max(0, 1-within/time))*max(total, mean)
 }
 
 // noted puts a name before a warning, and is empty where there is none.

@@ -174,3 +174,18 @@ func metricOf(cell *result.Cell, name string) *result.Metric {
 	}
 	return nil
 }
+
+// contradicts is a warning where the intervals of an end make another rate than its summary.
+func contradicts(total row, parts []row) string {
+	if len(parts) == 0 || !apart(total.bits, total.end, mean(parts), parts[len(parts)-1].end-parts[0].start) {
+		return ""
+	}
+	return fmt.Sprintf(intervalsDiffer, mean(parts))
+}
+
+// apart reports whether a rate over some time is another than what the intervals in it make. The
+// time that they leave out may have carried anything.
+func apart(total, time, mean, within float64) bool {
+	const allowed = 0.05 // the figures have three digits
+	return math.Abs(mean-total) > (allowed+max(0, 1-within/time))*max(total, mean)
+}
