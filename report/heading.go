@@ -288,7 +288,9 @@ func (w words) quiet(res *result.Result, groups []*weigh.Group) string {
 	switch {
 	case differ, halfWidth > 3*margin, noise.Steal > 0.05, noise.Pressure > 0.3:
 		return w.say("machine_noisy", "text", noisiness)
-	case !(halfWidth > 0 && halfWidth <= margin), noise.Steal > 0.01, noise.Pressure > 0.1:
+	case !(halfWidth > 0):
+		return w.say("machine_unknown", "text", noisiness)
+	case halfWidth > margin, noise.Steal > 0.01, noise.Pressure > 0.1:
 		return w.say("machine_fairly_quiet", "text", noisiness)
 	}
 	return w.say("machine_quiet", "text", noisiness)

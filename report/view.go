@@ -1,7 +1,6 @@
 package report
 
 import (
-	"math"
 	"strings"
 
 	"tare/catalog"
@@ -38,16 +37,8 @@ type view struct {
 // viewAbout is the machine, how quiet it was, and the plan.
 type viewAbout struct {
 	Environment result.Environment `json:"environment"`
-	Noise       viewNoise          `json:"noise"`
+	Quiet       map[string]string  `json:"quiet"` // how quiet it was, by language
 	Plan        result.Plan        `json:"plan"`
-}
-
-type viewNoise struct {
-	AA         float64 `json:"aa"` // the widest of the host against itself on what tolls are judged by, half its width; -1: none
-	AAMetric   string  `json:"aa_metric"`
-	AAPath     string  `json:"aa_path"`
-	Steal      float64 `json:"steal"`
-	ForeignCPU float64 `json:"foreign_cpu"`
 }
 
 // viewGroup is one comparison: the networks on one path under one workload.
@@ -118,8 +109,11 @@ func viewsOf(results []*result.Result) []view {
 func viewOf(res *result.Result, groups []*weigh.Group) view {
 	v := view{
 		Titles: map[string]string{}, Started: res.Started, Finished: res.Finished, Version: res.Tool.Version, Baseline: catalog.Baseline,
-		Where:  byLanguage(func(w words) string { return w.where(res) }),
-		About:  viewAbout{Environment: res.Environment, Plan: res.Plan, Noise: noiseOf(res)},
+		Where: byLanguage(func(w words) string { return w.where(res) }),
+		About: viewAbout{
+			Environment: res.Environment, Plan: res.Plan,
+			Quiet: byLanguage(func(w words) string { return w.quiet(res, groups) }),
+		},
 		Answer: answerView(res, groups), Groups: []viewGroup{}, Findings: []viewFinding{}, Rankings: res.Rankings, Growths: growthView(res), Case: res.Case, Mesh: meshView(res), Needs: res.Plan.Needs,
 		Notes: map[string][]string{}, Compared: comparedView(res), Pairs: pairsOf(res, groups),
 		Warnings: res.Warnings, Unread: res.Unread, Units: map[string]string{},
@@ -143,19 +137,6 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where})
 	}
 	return v
-}
-
-func noiseOf(res *result.Result) viewNoise {
-	n := viewNoise{AA: -1, Steal: res.Noise.Steal, ForeignCPU: res.Noise.ForeignCPU}
-	for _, aa := range res.Noise.AA {
-		if !result.Judged(aa.Metric) {
-			continue
-		}
-		if half := (aa.High - aa.Low) / 2; half > n.AA && !math.IsInf(half, 0) {
-			n.AA, n.AAMetric, n.AAPath = half, aa.Metric, aa.Path
-		}
-	}
-	return n
 }
 
 func groupView(of *weigh.Group, groups []*weigh.Group) viewGroup {

@@ -20,25 +20,25 @@ type part struct {
 var running = []string{"cmd/tare", "experiment", "site", "agent", "lab"}
 
 // allParts are those that `make deep` runs, in this order: those first that have others beside
-// them. What a part depends on is a judgement: a change elsewhere that breaks it is found by
+// them, of which those first that wait. What a part depends on is a judgement: a change elsewhere that breaks it is found by
 // `make deep`.
 func allParts() []part {
 	return []part{
 		guest("vm-backports", "a newer kernel", "backports").uses("network", "engine", "lab", "trace", "probe", "diagnose", "agent"),
 		guest("vm-stable", "the kernel of this release of Debian", "stable").uses("lab", "trace").whenAsked(), // CI tries the newest kernel
 		{
-			name: "vm-kernels", doc: "one kernel against another: tare run --kernel",
-			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, beside: true,
-			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
-		},
-		tests("mutants", "how many changes of the statistics, rules and readers no test notices", "./test/mutants").
-			and("stats", "weigh", "wire", "foreign", "diagnose", "experiment/schedule").crowded(),
-		{
 			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
 			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "cmd/tare"},
 			beside: true,
 			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
 				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
+		},
+		tests("mutants", "how many changes of the statistics, rules and readers no test notices", "./test/mutants").
+			and("stats", "weigh", "wire", "foreign", "diagnose", "firewall", "experiment/schedule").crowded(),
+		{
+			name: "vm-kernels", doc: "one kernel against another: tare run --kernel",
+			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, beside: true,
+			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
 		},
 		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
 			and("CONTRIBUTING.md", "network/kinds/kinds.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").crowded(),
@@ -48,6 +48,8 @@ func allParts() []part {
 			beside:  true,
 			command: "CGO_ENABLED=1 " + passing + " -race -skip '^Test(Lab|Real|Deep|VM)' ./agent ./result ./experiment/... ./site/... ./test/verdict | go run ./test/verdict",
 		},
+		tests("release", "a release is the same each time, and its package installs what it says", "./test/release").
+			and("Makefile", "cmd/tare/nfpm.yaml", "cmd/tare/man.go", "cmd/tare/completion.go").crowded(),
 		tests("scripts", "runs of the command line that take long, or ask for numbers", "./test/cli").
 			uses("weigh", "workload").uses(running...),
 		tests("documents", "what the documents show is what tare prints", "./test/docs").
@@ -66,7 +68,6 @@ func allParts() []part {
 		tests("agreement", "what is known from outside, weighed", "./test/agreement").
 			uses("weigh", "stats", "traffic", "workload").uses(running...),
 		tests("peers", "the engine beside other tools", "./bench/peers", "./bench/mesh", "./bench/harness").uses("traffic", "weigh/mesh"),
-		tests("release", "a release is the same each time, and its package installs what it says", "./test/release").and("Makefile", "cmd/tare/nfpm.yaml", "cmd/tare/man.go", "cmd/tare/completion.go"),
 		tests("storm", "what a storm of connections takes from a server", "./test/hostile").uses("traffic", "agent"),
 		tests("page", "how fast the page of a large result is there", "./report"),
 		{

@@ -13,15 +13,15 @@ var shaping = []struct {
 	pattern *regexp.Regexp
 	to      string
 }{
-	{regexp.MustCompile(`(?m)^ +\*\d+ .*\n(     .*\n)*`), ""},                                   // footnotes
-	{regexp.MustCompile(`\*\d+`), ""},                                                           // and their marks
-	{regexp.MustCompile(`(?m)^ +\?: inconclusive.*\n`), ""},                                     // the legend of ?
-	{regexp.MustCompile(`(?m)^- .*\n(  .*\n)*`), ""},                                            // what follows from the tolls
-	{regexp.MustCompile(`(?m)^  = no toll .*\n(  .*\n)*`), ""},                                  // the marks of a matrix
-	{regexp.MustCompile(`(?s)Machine: [^\n]*\n(?:[^\n]+\n)*?\nTolls`), "Tolls"},                 // this machine, above a matrix
-	{regexp.MustCompile(`(?s)Machine: .*?\nSet-up: `), "Machine: \nSet-up: "},                   // and above tables
-	{regexp.MustCompile(`(?s)(Quiet|Fairly quiet|Noisy) machine: .*?\nA toll`), "A toll"},       // its noise
-	{regexp.MustCompile(`(?s)(\d+ comparisons?), .*?(\n\n|\n  host is|\n  \d+ block)`), "$1$2"}, // margins
+	{regexp.MustCompile(`(?m)^ +\*\d+ .*\n(     .*\n)*`), ""},                                                                         // footnotes
+	{regexp.MustCompile(`\*\d+`), ""},                                                                                                 // and their marks
+	{regexp.MustCompile(`(?m)^ +\?: inconclusive.*\n`), ""},                                                                           // the legend of ?
+	{regexp.MustCompile(`(?m)^- .*\n(  .*\n)*`), ""},                                                                                  // what follows from the tolls
+	{regexp.MustCompile(`(?m)^  = no toll .*\n(  .*\n)*`), ""},                                                                        // the marks of a matrix
+	{regexp.MustCompile(`(?s)Machine: [^\n]*\n(?:[^\n]+\n)*?\nTolls`), "Tolls"},                                                       // this machine, above a matrix
+	{regexp.MustCompile(`(?s)Machine: .*?\nSet-up: `), "Machine: \nSet-up: "},                                                         // and above tables
+	{regexp.MustCompile(`(?s)((Quiet|Fairly quiet|Noisy) machine|It is not known how quiet the machine was): .*?\nA toll`), "A toll"}, // its noise
+	{regexp.MustCompile(`(?s)(\d+ comparisons?), .*?(\n\n|\n  host is|\n  \d+ block)`), "$1$2"},                                       // margins
 	{regexp.MustCompile(`(?m)^(\S+, nic \w+, mtu \d+): .*$`), "$1"},
 	{regexp.MustCompile(`comparisons?\b`), "comparisons"},
 	{regexp.MustCompile(`\d+ to (\d+ blocks)`), "$1"},                                                                // what is decided has fewer

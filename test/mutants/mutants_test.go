@@ -1,7 +1,10 @@
 package mutants
 
 import (
+	"bytes"
 	"flag"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,6 +24,7 @@ type subject struct {
 	pkg   string
 	oneIn uint32 // of so many mutants one is tried
 	skip  string // quick tests of chance, which take seconds each
+	late  string // quick tests that take seconds: they are asked of what the others leave alive
 }
 
 // subjects are the packages, a line each.
@@ -29,16 +33,19 @@ func subjects() []subject {
 		ofStats = "TestSteadyRunHasNoChange|TestDriftIsSeldomAChange|TestBlocksNeededDecide|TestShiftCovers|TestEqualNetworksAreJudgedEqual|" +
 			"TestEstimateCovers|TestDetectableTollsAreFoundFourTimesInFive|TestChancesBeyondAreAsRareAsTheySay|TestChancesHold|TestQuantileCovers|TestTollIntervalCovers"
 		ofWeigh   = "TestLookingKeepsWhatIntervalsClaim|TestEqualNetworksAreSeldomDistinguished|TestTollsAreFound|TestSteadySoakHasNoAlarm"
-		ofForeign = "TestAnyPasteGivesTheSameNumbers|TestNoPasteMakesOtherNumbers|TestTextFullOfBracesEnds"
+		ofForeign = "TestAnyPasteGivesTheSameNumbers|TestNoPasteMakesOtherNumbers"
+		ofLogs    = "TestLogsThatLackSomething|TestLogsOneAfterTheOther|TestTextsFullOfBracesEnd|TestStreamsOfEventsAreReadOnce|TestServicesInOneLog|" +
+			"TestParametersOfReadersAreAxes"
+		ofFixes = "TestFixesTakeNoRouteThatTheyDoNotName|TestSentencesOfFindings|TestTunnelsOnAWrongUnderlay|TestRoutesThatLeadAstray"
 	)
 	return []subject{
-		{"wire", 1, ""},
-		{"stats", 10, ofStats},
-		{"experiment/schedule", 2, ""},
-		{"weigh", 5, ofWeigh},
-		{"foreign", 20, ofForeign},
-		{"diagnose", 20, ""},
-		{"firewall", 3, ""},
+		{"wire", 1, "", ""},
+		{"stats", 10, ofStats, ""},
+		{"experiment/schedule", 2, "", ""},
+		{"weigh", 5, ofWeigh, ""},
+		{"foreign", 20, ofForeign, ofLogs},
+		{"diagnose", 20, "", ofFixes},
+		{"firewall", 3, "", ""},
 	}
 }
 
@@ -66,7 +73,7 @@ func TestDeepMutants(t *testing.T) {
 			if s.skip != "" {
 				skip += "|" + s.skip
 			}
-			sum := newLaboratory(t, "../..", s.pkg, skip, time.Minute).tally(t, sample, listed)
+			sum := newLaboratory(t, "../..", s.pkg, skip, s.late, time.Minute).tally(t, sample, listed)
 			t.Logf("%s: %s", s.pkg, sum)
 			if sum.share() < leastDead {
 				t.Errorf("fewer than %.0f %% are dead", 100*leastDead)
@@ -87,13 +94,36 @@ func TestDeepMutants(t *testing.T) {
 	}
 }
 
+// A test that has another name now is neither left out nor late.
+func TestSubjectsNameTests(t *testing.T) {
+	for _, s := range subjects() {
+		files, err := filepath.Glob(filepath.Join("../..", s.pkg, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tests []byte
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tests = append(tests, text...)
+		}
+		for name := range strings.FieldsFuncSeq(s.skip+"|"+s.late, func(r rune) bool { return r == '|' }) {
+			if !bytes.Contains(tests, []byte("\nfunc "+name+"(")) {
+				t.Errorf("%s has no test %s", s.pkg, name)
+			}
+		}
+	}
+}
+
 // What must die, live and fail to compile does.
 func TestDeepTinyModule(t *testing.T) {
 	listed := []mutant{
 		{"tiny.go", "return make([]int, 0, n/2)"},
 		{"tiny.go", "return a - b // of numbers"},
 	}
-	sum := newLaboratory(t, "testdata/tiny", ".", "^$", 10*time.Second).tally(t, func(mutant) bool { return true }, listed)
+	sum := newLaboratory(t, "testdata/tiny", ".", "^$", "", 10*time.Second).tally(t, func(mutant) bool { return true }, listed)
 	if got, want := sum.String(), "4 mutants, 2 dead and 1 endless: 75 %; 1 alive, of which 1 listed; 1 not viable"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -31,18 +31,19 @@ const (
 type laboratory struct {
 	root, pkg string
 	skip      string        // tests that are not asked
+	late      string        // tests that are asked of what the others leave alive
 	limit     time.Duration // what takes longer never ends
 	folder    string        // for what is built
 }
 
 // newLaboratory is sure that without a mutant the tests pass.
-func newLaboratory(t *testing.T, root, pkg, skip string, limit time.Duration) laboratory {
+func newLaboratory(t *testing.T, root, pkg, skip, late string, limit time.Duration) laboratory {
 	t.Helper()
 	root, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := laboratory{root, pkg, skip, limit, t.TempDir()}
+	l := laboratory{root, pkg, skip, late, limit, t.TempDir()}
 	if fate, why := l.try(t, nil); fate != alive {
 		t.Fatalf("%s without a mutant: %s, %s", pkg, fate, why)
 	}
@@ -64,7 +65,8 @@ func (l laboratory) try(t *testing.T, m *found) (fate, string) {
 		t.Fatal(err)
 	}
 	write(t, overlay, text)
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+l.pkg)
+	// Compiling takes most of the time: half of it would go to making the tests faster than they need to be.
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-vet=off", "-gcflags=-N -l", "-ldflags=-s -w", "-overlay", overlay, "-o", binary, "./"+l.pkg)
 	build.Dir = l.root
 	if out, err := build.CombinedOutput(); err != nil {
 		why := ofCompiler.FindString(string(out))
@@ -73,11 +75,23 @@ func (l laboratory) try(t *testing.T, m *found) (fate, string) {
 		}
 		return notViable, why
 	}
+	if l.late == "" {
+		return l.ask(t, binary, "-test.skip="+l.skip)
+	}
+	if fate, why := l.ask(t, binary, "-test.skip="+l.skip+"|"+l.late); fate != alive {
+		return fate, why
+	}
+	return l.ask(t, binary, "-test.run="+l.late)
+}
+
+// ask runs some of the tests.
+func (l laboratory) ask(t *testing.T, binary, which string) (fate, string) {
+	t.Helper()
 	// The test binary ends itself, but where its goroutines never let go.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*l.limit)
 	defer cancel()
 	run := exec.CommandContext(ctx, "sh", "-c", "ulimit -v "+memory+` && exec "$0" "$@"`, binary,
-		"-test.failfast", "-test.timeout="+l.limit.String(), "-test.skip="+l.skip)
+		"-test.failfast", "-test.timeout="+l.limit.String(), which)
 	run.Dir = filepath.Join(l.root, l.pkg)
 	out, err := run.CombinedOutput()
 	if ctx.Err() != nil {

@@ -1,10 +1,9 @@
 import { copyButton, el } from "./dom.js";
-import { percent } from "./units.js";
 
 // machine shows the machine of the measurement, whether it was quiet enough, and what the numbers
 // hold for.
 export function machine(t, view, language) {
-  const { environment: e, noise } = view.about;
+  const { environment: e, quiet } = view.about;
   const lines = [];
   if (e.kernel) {
     lines.push(t("machine_text", {
@@ -13,10 +12,7 @@ export function machine(t, view, language) {
     }));
   }
   if (view.started) lines.push(t("measured", { started: view.started.replace("T", " ").replace("Z", " UTC"), version: view.version }));
-  const aa = { aa: `${percent(noise.aa)} %`, metric: t(noise.aa_metric ?? ""), path: noise.aa_path };
-  lines.push(noise.aa < 0 ? t("no_aa") : t(noise.aa > 0.05 ? "noisy" : "quiet", aa));
-  if (noise.steal > 0.01) lines.push(t("steal", { steal: `${percent(noise.steal)} %` }));
-  if (noise.foreign_cpu > 0.1) lines.push(t("foreign", { cpus: noise.foreign_cpu.toFixed(1) }));
+  lines.push(quiet[language]);
   return el("div", { class: "machine" },
     !view.finished && el("p", { class: "strong" }, t("interrupted")),
     el("ul", {}, lines.map((line) => el("li", {}, line))),

@@ -36,7 +36,7 @@ function axisOf(tolls) {
 // onPath are the networks on a path, the cheapest first.
 const onPath = (t, { path, under, unit }, rows, axis) => el("table", {},
   el("thead", {}, el("tr", {}, el("th", { scope: "col", colspan: 2 }, path, under && el("span", { class: "quiet" }, ` ${under}`)),
-    ["%", unit.replace("%", "").trim()].map((one) => el("th", { scope: "col", class: "right quiet" }, unit.includes(one) && one)))),
+    ["%", unit.replace("%", "").trim()].map((one) => (one && unit.includes(one) ? el("th", { scope: "col", class: "right quiet" }, one) : el("td", {}))))),
   el("tbody", {}, rows.sort((a, b) => (a.toll?.value ?? Infinity) - (b.toll?.value ?? Infinity)).map((row) =>
     el("tr", {}, el("th", { scope: "row" }, row.label, row.stand_in && "*"), el("td", {}, axis && dot(t, row, axis)),
       [row.ratio, row.added].map((text) => el("td", { class: "right" }, text))))),
