@@ -47,7 +47,7 @@ func TestLabTCPSizes(t *testing.T) {
 			t.Fatalf("%d sizes have a round trip, want those up to %d", len(driven.Sizes), LargestPing)
 		}
 		for i, got := range driven.Sizes {
-			if p50, ok := got.RTT.Quantile(0.5); got.Size != sizes[i] || !ok || p50 <= 0 {
+			if p50, ok := got.RTT.Median(); got.Size != sizes[i] || !ok || p50 <= 0 {
 				t.Errorf("size %d: %d round trips of %v", got.Size, got.RTT.Count(), p50)
 			}
 		}
