@@ -73,7 +73,7 @@ func TestDeepMutants(t *testing.T) {
 			if s.skip != "" {
 				skip += "|" + s.skip
 			}
-			sum := newLaboratory(t, "../..", s.pkg, skip, s.late, time.Minute).tally(t, sample, listed)
+			sum := newLaboratory(t, "../..", s.pkg, skip, s.late, 40*time.Second).tally(t, sample, listed)
 			t.Logf("%s: %s", s.pkg, sum)
 			if sum.share() < leastDead {
 				t.Errorf("fewer than %.0f %% are dead", 100*leastDead)

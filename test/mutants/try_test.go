@@ -32,7 +32,7 @@ type laboratory struct {
 	root, pkg string
 	skip      string        // tests that are not asked
 	late      string        // tests that are asked of what the others leave alive
-	limit     time.Duration // what takes longer never ends
+	limit     time.Duration // of CPU: what takes more never ends, on a machine as busy as any
 	folder    string        // for what is built
 }
 
@@ -87,15 +87,19 @@ func (l laboratory) try(t *testing.T, m *found) (fate, string) {
 // ask runs some of the tests.
 func (l laboratory) ask(t *testing.T, binary, which string) (fate, string) {
 	t.Helper()
-	// The test binary ends itself, but where its goroutines never let go.
-	ctx, cancel := context.WithTimeout(t.Context(), 2*l.limit)
+	// The test binary ends itself where it waits for ever, but where its goroutines never let go.
+	patience := 10 * l.limit
+	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
-	run := exec.CommandContext(ctx, "sh", "-c", "ulimit -v "+memory+` && exec "$0" "$@"`, binary,
-		"-test.failfast", "-test.timeout="+l.limit.String(), which)
+	run := exec.CommandContext(ctx, "sh", "-c", fmt.Sprintf(`ulimit -v %s && ulimit -t %.0f && exec "$0" "$@"`, memory, l.limit.Seconds()), binary,
+		"-test.failfast", "-test.timeout="+patience.String(), which)
 	run.Dir = filepath.Join(l.root, l.pkg)
 	out, err := run.CombinedOutput()
-	if ctx.Err() != nil {
-		return endless, "it ended after twice " + l.limit.String()
+	switch took := run.ProcessState.UserTime() + run.ProcessState.SystemTime(); {
+	case ctx.Err() != nil:
+		return endless, "it ended after twice " + patience.String()
+	case err != nil && took >= l.limit:
+		return endless, "it took " + took.String() + " of CPU"
 	}
 	return judged(string(out), err)
 }
