@@ -71,8 +71,7 @@ func run(args []string, s streams) int {
 	if exit := new(exitError); errors.As(err, &exit) && exit.err == nil {
 		err = nil
 	}
-	s.end(s.err, status, err)
-	return status
+	return s.end(s.err, status, err)
 }
 
 // exitError carries an exit status; without an error nothing more is printed.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ type manner struct {
 	verbose         string // a log's file, or onScreen
 	color, progress word
 	log             *os.File // nil: there is none
+	unwritten       error    // of the first line that the log did not take
 }
 
 // onScreen is the value of --verbose without one.
@@ -41,22 +43,27 @@ func (m *manner) begin() (err error) {
 	if m.log, err = os.OpenFile(m.verbose, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
 		return wrong("--verbose: %w: choose another file", err)
 	}
-	return m.record("tare " + version + " " + tool().Commit + ": " + strings.Join(os.Args[1:], " "))
+	m.record("tare " + version + " " + tool().Commit + ": " + strings.Join(os.Args[1:], " "))
+	return nil
 }
 
-// record writes a line into the log.
-func (m *manner) record(text string) error {
-	if m.log == nil {
-		return nil
+// record writes a line into the log. A line that it does not take fails the command, at its end.
+func (m *manner) record(text string) {
+	if m.log == nil || m.unwritten != nil {
+		return
 	}
-	_, err := fmt.Fprintf(m.log, "%s %s\n", time.Now().Format(time.RFC3339), text)
-	return err
+	if _, err := fmt.Fprintf(m.log, "%s %s\n", time.Now().Format(time.RFC3339), text); err != nil {
+		m.unwritten = fmt.Errorf("--verbose: %w: choose another file", err)
+	}
 }
 
-// end says why a command failed, if it did, and ends the log.
-func (m *manner) end(w io.Writer, status int, err error) {
+// end ends the log and says why a command failed, if it did. It returns the exit status.
+func (m *manner) end(w io.Writer, status int, err error) int {
 	if m.log != nil {
-		err = errors.Join(err, m.record(strings.TrimSpace(fmt.Sprintf("exit status %d %s", status, said(err)))), m.log.Close())
+		m.record(strings.TrimSpace(fmt.Sprintf("exit status %d %s", status, said(err))))
+		if lost := errors.Join(m.unwritten, m.log.Close()); lost != nil {
+			err, status = errors.Join(err, lost), cmp.Or(status, exitFailed)
+		}
 	}
 	switch {
 	case err == nil:
@@ -65,6 +72,7 @@ func (m *manner) end(w io.Writer, status int, err error) {
 	default:
 		fmt.Fprintf(w, "tare: %s\n", said(err))
 	}
+	return status
 }
 
 // said is the text of an error; empty: there is none.

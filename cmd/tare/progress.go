@@ -99,7 +99,7 @@ func (p *progress) show(now experiment.Progress) {
 	}
 	p.last = next
 	if news {
-		_ = p.manner.record(next.Text) // progress is not a result
+		p.manner.record(next.Text)
 	}
 	if due || news && (p.manner.verbose == onScreen || p.manner.progress.is("json")) {
 		p.write(next)
@@ -144,7 +144,7 @@ func howFar(now experiment.Progress) string {
 
 // print writes a line.
 func (p *progress) print(text string) {
-	_ = p.manner.record(text) // progress is not a result
+	p.manner.record(text)
 	p.write(step{Event: "note", Time: time.Now(), Phase: p.last.Phase, Text: text})
 }
 
@@ -179,7 +179,7 @@ func (p *progress) say(text string) {
 		p.print(text)
 		return
 	}
-	_ = p.manner.record(text) // progress is not a result
+	p.manner.record(text)
 	p.shown, p.line = time.Now(), ""
 	p.draw(text+"\n", p.above)
 }
