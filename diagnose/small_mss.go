@@ -55,6 +55,13 @@ func (e *Evidence) ofStream(counter string) float64 {
 // the window, and a segment no more than half of that (tcp_bound_to_half_wnd).
 const windows = 4
 
+// The receive buffer, in bytes, that a connection begins with where nobody chose another, and that it
+// may grow to (Linux 4.20 to 6.17, net/ipv4/tcp.c).
+const (
+	usualWindow = 131072
+	usualMost   = 6 << 20
+)
+
 // lowersMSS adds to a finding what lowers the MSS, if it is known: a rule, or the sender's own
 // probing for the MTU.
 func (e *Evidence) lowersMSS(f *result.Finding) {
@@ -69,7 +76,10 @@ func (e *Evidence) lowersMSS(f *result.Finding) {
 		if initial, err := strconv.Atoi(limits[1]); err == nil && float64(initial) < windows*e.ofStream("path_mtu") {
 			f.Cause += fmt.Sprintf(": the receive buffer of %s begins with %d bytes, and a segment is at most half of the window", e.Server, initial)
 			f.Evidence = append(f.Evidence, seen(window, e.word(e.Server, sysctls, window), e.Server, sysctls))
-			f.Remedy, f.Fix, f.Confidence = remedy(e.Server, "sysctl -w "+sysctlName(window)+"='4096 131072 67108864'"), "", 0.92
+			if most, err := strconv.Atoi(limits[2]); err == nil && most < usualWindow {
+				limits[2] = strconv.Itoa(usualMost)
+			}
+			f.Remedy, f.Fix, f.Confidence = remedy(e.Server, fmt.Sprintf("sysctl -w %s='%s %d %s'", sysctlName(window), limits[0], usualWindow, limits[2])), "", 0.92
 			return
 		}
 	}
