@@ -27,6 +27,8 @@ func TestWarningsAreOfWhatIsThere(t *testing.T) {
 			"no summary: the text breaks off before it; 1 duplicates; one observation is all there is: it has no percentiles, and its mean is of one"},
 		{"two that failed alike, without a figure", strings.Repeat("ping: h9: Name or service not known\n", 2),
 			strings.Repeat("\nping icmp_rr side=client failed: h9: Name or service not known", 2)[1:], ""},
+		{"a qperf in lower case, as some loggers make it", "tcp_bw:\n    bw  =  2.9 gb/sec\n", "qperf tcp_stream side=client direction=forward",
+			`no figure: "2.9 gb/sec" has no unit of qperf's, whose letters are B for bytes and b for bits`},
 		{"a log and a document of the same run, less its rounding", stress + `{"total":202,"failures":0,"seconds":10.1004,"containersPerSecond":19.9992,"secondsPerContainer":0.0500}`,
 			"containerd-stress lifecycle side=client rate=20\ncontainerd-stress lifecycle side=client rate=19.9992", maybeTwice},
 		{"a log and a document of another", stress + `{"total":202,"failures":0,"seconds":10.3,"containersPerSecond":19.6,"secondsPerContainer":0.051}`,

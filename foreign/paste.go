@@ -17,7 +17,7 @@ var (
 	mark    = expressionOf(`^\s*(?:#+|>+|//+|\||[-*+•])(?:\s|$)\s*`)
 	// glued is a mark without a blank after it, before what only output begins with.
 	glued = expressionOf(`^\s*(?:#+|>+|//+|\|)(\[\s*(?:\*?\s*\d+|SUM|ID)\s*\]|\{|\})`)
-	// stamp is the time before each line, as kubectl logs, iperf3 --timestamps the files of a CRI and GitLab's jobs write it.
+	// stamp is the time before each line, as kubectl logs, iperf3 --timestamps, the files of a CRI and GitLab's jobs write it.
 	stamp = expressionOf(`^\s*(?:\d{13}(?:\d{3}|\d{6})?|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*(?: std(?:out|err) [FP]| \d\d[OE]\+?)?|(?:[A-Z][a-z]{2} )?\p{L}{3,4}\.? [ \d]?\d \d\d:\d\d:\d\d(?:[.,]\d+)?(?: \d{4})?|` +
 		`\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.]+:\d+\])(?:\s+|$)`)
 	// job is the names of a job and its step, as gh run view --log has them before the time.

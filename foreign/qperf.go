@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"fmt"
 	"strings"
 
 	"tare/result"
@@ -142,10 +143,20 @@ func (run *qperfRun) cell(loopSize any) result.Cell {
 	}
 	run.metrics(b)
 	if len(b.cell.Metrics) == 0 && run.failure == "" {
-		b.warn("no figures: the text breaks off before them")
+		b.warn(run.figureless())
 	}
 	b.fail(run.failure)
 	return b.done()
+}
+
+// figureless says why a run has no metric.
+func (run *qperfRun) figureless() string {
+	for _, name := range []string{"bw", "send_bw", "recv_bw"} {
+		if text, is := run.values[name]; is {
+			return fmt.Sprintf("no figure: %q has no unit of qperf's, whose letters are B for bytes and b for bits", text)
+		}
+	}
+	return "no figures: the text breaks off before them"
 }
 
 // metrics notes the values in SI units. qperf's latency is half a round trip.
@@ -181,7 +192,7 @@ func (run *qperfRun) metrics(b *builder) {
 }
 
 var (
-	quantityText = expressionOf(`^([\d.,]+)\s*([KMGTkmgt]?)(i?)(B/sec|b/sec|bytes/sec|bits/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
+	quantityText = expressionOf(`^([\d.,]+)\s*([KMGT]?)(i?)(B/sec|b/sec|bytes/sec|bits/sec|/sec|bytes|B|% cpus|%cpus|)\s*(?:\(([\d,]+)\))?$`)
 	costText     = expressionOf(`^([\d.,]+)\s*(sec|ms|us|ns)/GB$`)
 )
 
