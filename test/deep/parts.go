@@ -28,7 +28,7 @@ func allParts() []part {
 		guest("vm-stable", "the kernel of this release of Debian", "stable").uses("lab", "trace").whenAsked(), // CI tries the newest kernel
 		{
 			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
-			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "cmd/tare"},
+			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "diagnose", "cmd/tare"},
 			beside: true,
 			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
 				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
