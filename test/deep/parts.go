@@ -11,17 +11,25 @@ type part struct {
 	doc     string
 	inputs  []string // folders and files that it depends on, with all that is in them
 	code    []string // folders that it depends on, without their tests and documents
-	beside  bool     // others may run beside it: it takes one CPU at most, or waits, compares no speeds, and looks at its own labs alone
+	company company  // who may run beside it
 	asked   bool     // CI leaves it out where it is due: make deep runs it, all of it or this part by name
 	command string   // for bash; it fails where a test fails or is skipped
 }
 
+// company is who may run beside a part, which looks at its own labs alone.
+type company int
+
+const (
+	alone   company = iota // nobody: it compares speeds
+	paired                 // one other that is paired, too: it waits for half of the time, and asks for numbers that a crowd would drown
+	crowded                // all that are crowded, one for each CPU: it waits, or takes one CPU at most
+)
+
 // running is the code that most runs of tare go through.
 var running = []string{"cmd/tare", "experiment", "site", "agent", "lab"}
 
-// allParts are those that `make deep` runs, in this order: those first that have others beside
-// them, of which those first that wait. What a part depends on is a judgement: a change elsewhere that breaks it is found by
-// `make deep`.
+// allParts are those that `make deep` runs: those of a company in this order, first those that wait or take longest.
+// What a part depends on is a judgement: a change elsewhere that breaks it is found by `make deep`.
 func allParts() []part {
 	return []part{
 		guest("vm-backports", "a newer kernel", "backports").uses("network", "engine", "lab", "trace", "probe", "diagnose", "agent"),
@@ -29,35 +37,35 @@ func allParts() []part {
 		{
 			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
 			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "diagnose", "cmd/tare"},
-			beside: true,
+			company: crowded,
 			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
 				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
 		},
 		tests("mutants", "how many changes of the statistics, rules and readers no test notices", "./test/mutants").
-			and("stats", "weigh", "wire", "foreign", "diagnose", "firewall", "experiment/schedule").crowded(),
+			and("stats", "weigh", "wire", "foreign", "diagnose", "firewall", "experiment/schedule").in(crowded),
 		{
 			name: "vm-kernels", doc: "one kernel against another: tare run --kernel",
-			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, beside: true,
+			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, company: crowded,
 			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
 		},
 		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
-			and("CONTRIBUTING.md", "network/kinds/kinds.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").crowded(),
+			and("CONTRIBUTING.md", "network/kinds/kinds.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").in(crowded),
 		{
 			name: "race", doc: "the packages whose goroutines share the most, under the race detector",
 			inputs:  []string{"agent", "result", "experiment", "site", "test/verdict", "test/simtest"},
-			beside:  true,
+			company: crowded,
 			command: "CGO_ENABLED=1 " + passing + " -race -skip '^Test(Lab|Real|Deep|VM)' ./agent ./result ./experiment/... ./site/... ./test/verdict | go run ./test/verdict",
 		},
 		tests("release", "a release is the same each time, and its package installs what it says", "./test/release").
-			and("Makefile", "cmd/tare/nfpm.yaml", "cmd/tare/man.go", "cmd/tare/completion.go").crowded(),
+			and("Makefile", "cmd/tare/nfpm.yaml", "cmd/tare/man.go", "cmd/tare/completion.go").in(crowded),
 		tests("scripts", "runs of the command line that take long, or ask for numbers", "./test/cli").
-			uses("weigh", "workload").uses(running...),
+			uses("weigh", "workload").uses(running...).in(paired),
 		tests("documents", "what the documents show is what tare prints", "./test/docs").
-			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples"),
+			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples").in(paired),
 		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
-			uses("engine").uses(running...),
+			uses("engine").uses(running...).in(paired),
 		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network/kinds", "./test/everything").
-			uses("network", "engine", "workload").uses(running...),
+			uses("network", "engine", "workload").uses(running...).in(paired),
 		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
 			uses("diagnose", "probe", "trace", "network", "engine").uses(running...).and("bench/main.go", "bench/harness"),
 		tests("statistics", "a run's traces, and statistics by simulation", "./experiment", "./weigh", "./weigh/mesh", "./stats").
@@ -78,6 +86,10 @@ func allParts() []part {
 	}
 }
 
+// first lets what follows have most of one CPU, whatever runs beside it, where the kernel groups
+// processes by session (sched_autogroup_enabled): of a guest that gets a tenth, a round trip takes seconds.
+const first = `[[ ! -w /proc/self/autogroup ]] || echo -10 >/proc/self/autogroup; `
+
 // passing is how a part's tests are run. What takes longer hangs.
 const passing = "go test -count=1 -vet=off -ldflags='-s -w' -timeout 30m -json"
 
@@ -93,9 +105,9 @@ func tests(name, doc string, packages ...string) part {
 // guest is the part of the tests in a virtual machine with a kernel of Debian's.
 func guest(name, doc, release string) part {
 	return part{
-		name: name, doc: "networks that other kernels have, and what is killed there: " + doc, beside: true,
+		name: name, doc: "networks that other kernels have, and what is killed there: " + doc, company: crowded,
 		inputs: []string{"test/vm/guest", "test/chaos"}, code: []string{"vm", "test/vm"},
-		command: ".ci/packages vm; go run ./test/vm $(.ci/kernels " + release + ") | go run ./test/verdict",
+		command: first + ".ci/packages vm; go run ./test/vm $(.ci/kernels " + release + ") | go run ./test/verdict",
 	}
 }
 
@@ -111,9 +123,9 @@ func (p part) uses(folders ...string) part {
 	return p
 }
 
-// crowded is the part with others beside it.
-func (p part) crowded() part {
-	p.beside = true
+// in is the part with others beside it.
+func (p part) in(c company) part {
+	p.company = c
 	return p
 }
 

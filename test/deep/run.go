@@ -15,28 +15,27 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// runParts runs the parts that have others beside them, as many at a time as there are CPUs; then
-// the rest, one at a time.
+// runParts runs the parts of one company after those of another, so many at a time as it allows.
 func runParts(ctx context.Context, parts []part, out io.Writer) error {
 	print := &printer{out: out}
 	failed := make([]error, len(parts))
-	var crowd errgroup.Group // each says what went wrong, and none ends another
-	crowd.SetLimit(runtime.NumCPU())
-	for n, p := range parts {
-		if p.beside {
-			crowd.Go(func() error {
-				failed[n] = p.run(ctx, print)
-				return nil
-			})
+	for _, of := range []struct {
+		company
+		limit int
+	}{{crowded, runtime.NumCPU()}, {paired, 2}, {alone, 1}} {
+		var group errgroup.Group // each says what went wrong, and none ends another
+		group.SetLimit(of.limit)
+		for n, p := range parts {
+			if p.company == of.company {
+				group.Go(func() error {
+					failed[n] = p.run(ctx, print)
+					return nil
+				})
+			}
 		}
+		failed = append(failed, group.Wait())
 	}
-	err := crowd.Wait()
-	for n, p := range parts {
-		if !p.beside {
-			failed[n] = p.run(ctx, print)
-		}
-	}
-	return errors.Join(err, errors.Join(failed...))
+	return errors.Join(failed...)
 }
 
 // printer prints blocks of text whole.
@@ -65,7 +64,7 @@ func (p part) run(ctx context.Context, print *printer) error {
 	var text bytes.Buffer
 	cmd := exec.CommandContext(ctx, "bash", "-eu", "-o", "pipefail", "-c", p.command)
 	cmd.Stdout, cmd.Stderr = &text, &text
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // the kernel shares CPUs out between sessions
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	err = cmd.Run()
 	took := time.Since(began).Round(time.Second)
