@@ -16,11 +16,11 @@ type part struct {
 	command string   // for bash; it fails where a test fails or is skipped
 }
 
-// company is who may run beside a part, which looks at its own labs alone.
+// company is who may run beside a part. What is not alone looks at its own labs only.
 type company int
 
 const (
-	alone   company = iota // nobody: it compares speeds
+	alone   company = iota // nobody: it compares speeds, looks at the whole machine, or has work for all CPUs
 	paired                 // one other that is paired, too: it waits for half of the time, and asks for numbers that a crowd would drown
 	crowded                // all that are crowded, one for each CPU: it waits, or takes one CPU at most
 )
@@ -37,7 +37,6 @@ func allParts() []part {
 		{
 			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
 			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "diagnose", "cmd/tare"},
-			company: crowded,
 			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
 				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
 		},
@@ -58,18 +57,19 @@ func allParts() []part {
 		},
 		tests("release", "a release is the same each time, and its package installs what it says", "./test/release").
 			and("Makefile", "cmd/tare/nfpm.yaml", "cmd/tare/man.go", "cmd/tare/completion.go").in(crowded),
+		tests("statistics", "statistics by simulation", "./weigh", "./weigh/mesh", "./stats").in(crowded),
 		tests("scripts", "runs of the command line that take long, or ask for numbers", "./test/cli").
 			uses("weigh", "workload").uses(running...).in(paired),
 		tests("documents", "what the documents show is what tare prints", "./test/docs").
 			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples").in(paired),
 		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
-			uses("engine").uses(running...).in(paired),
+			uses("engine").uses(running...),
 		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network/kinds", "./test/everything").
-			uses("network", "engine", "workload").uses(running...).in(paired),
+			uses("network", "engine", "workload").uses(running...),
 		tests("diagnosis", "faults that are injected are named", "./bench/diagnosis").
 			uses("diagnose", "probe", "trace", "network", "engine").uses(running...).and("bench/main.go", "bench/harness"),
-		tests("statistics", "a run's traces, and statistics by simulation", "./experiment", "./weigh", "./weigh/mesh", "./stats").
-			uses("agent", "trace", "probe", "test/simtest"),
+		tests("runs", "a run's traces, and runs by simulation", "./experiment").
+			uses("agent", "trace", "probe", "weigh", "stats", "test/simtest"),
 		tests("engine", "the engine's windows, rates and CPU time", "./traffic", "./traffic/dns", "./traffic/grpc",
 			"./traffic/http", "./traffic/tcpstream", "./traffic/udp", "./agent", "./workload").uses("lab"),
 		tests("iperf3", "both ends of iperf3's protocol against iperf3", "./iperf3").uses("traffic"),
@@ -87,7 +87,7 @@ func allParts() []part {
 }
 
 // first lets what follows have most of one CPU, whatever runs beside it, where the kernel groups
-// processes by session (sched_autogroup_enabled): of a guest that gets a tenth, a round trip takes seconds.
+// processes by session (sched_autogroup_enabled): where a guest gets a tenth, a round trip takes seconds.
 const first = `[[ ! -w /proc/self/autogroup ]] || echo -10 >/proc/self/autogroup; `
 
 // passing is how a part's tests are run. What takes longer hangs.
