@@ -22,6 +22,9 @@ const (
 	endWait = 2 * time.Second
 	// readyStep is how often a server that starts is asked whether it answers.
 	readyStep = 10 * time.Millisecond
+	// mostFiles is how many files and connections a program may have open, if the machine's hard limit
+	// allows it.
+	mostFiles = 65536
 )
 
 // Child is a real program that runs at an end: a server, or a client for one
@@ -45,12 +48,30 @@ func startChild(dir string, eachLine func(line string), path string, args ...str
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	c.cmd.Stdout, c.cmd.Stderr = input, input
+	if err := allowFiles(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, errors.Join(err, input.Close(), output.Close()))
+	}
 	started := make(chan error, 1)
 	go c.run(started, output, input, eachLine)
 	if err := <-started; err != nil {
 		return nil, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	return c, nil
+}
+
+// allowFiles lets what this process starts have many connections: with a shell's soft limit of 1024 a server
+// that takes more does not answer the next, and does not refuse it. Go would give its children the limit
+// that it was started with.
+func allowFiles() error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("read limit of open files: %w", err)
+	}
+	limit.Cur = min(limit.Max, mostFiles)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return fmt.Errorf("set limit of open files to %d: %w", limit.Cur, err)
+	}
+	return nil
 }
 
 // run starts the program and waits for its end on one thread: the kernel ends

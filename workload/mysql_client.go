@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -28,6 +29,9 @@ const clientMemory = 256 << 20
 // server's queue of new connections: some then wait for seconds, or find theirs reset
 // before the server could give a reason.
 const mostDialling = 32
+
+// loginWait is how long a server may take to log a session in, beside as many others.
+const loginWait = 30 * time.Second
 
 // selectPoints opens the run's connections and lets each select one row after
 // another, each on its own thread as in sysbench, until the window closes.
@@ -154,6 +158,7 @@ func (t *pointTable) edge(upTo int) {
 // session is one connection, logged in and with its statement prepared.
 type session struct {
 	conn    driver.Conn
+	opening context.Context // ends what the server does not answer; nil: it has logged in
 	socket  int
 	query   driver.StmtQueryContext
 	count   int64
@@ -162,21 +167,25 @@ type session struct {
 
 // openSession connects and logs in.
 func openSession(ctx context.Context, to netip.AddrPort) (*session, error) {
-	s := &session{latency: traffic.NewHistogram()}
+	ctx, cancel := context.WithTimeoutCause(ctx, loginWait, traffic.ErrSilent)
+	defer cancel()
+	s := &session{latency: traffic.NewHistogram(), opening: ctx}
 	config := accountConfig(to)
 	config.DialFunc = s.dial
 	connector, err := sqldriver.NewConnector(config)
 	if err != nil {
 		return nil, err
 	}
-	if s.conn, err = connector.Connect(ctx); err != nil {
-		return nil, err
+	// The driver would close a socket that a thread still reads, and whose number is the next one's.
+	if s.conn, err = connector.Connect(context.WithoutCancel(ctx)); err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err) // the driver says only that the connection broke
 	}
 	statement, err := s.conn.Prepare(selectPoint)
 	if err != nil {
-		return nil, errors.Join(err, s.conn.Close())
+		return nil, errors.Join(cmp.Or(context.Cause(ctx), err), s.conn.Close())
 	}
 	s.query = statement.(driver.StmtQueryContext) // as database/sql demands of a driver
+	s.opening = nil
 	return s, nil
 }
 
@@ -191,15 +200,15 @@ func accountConfig(to netip.AddrPort) *sqldriver.Config {
 }
 
 // dial connects, and keeps the socket.
-func (s *session) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+func (s *session) dial(_ context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(s.opening, network, address)
 	if err != nil {
 		return nil, err
 	}
 	if s.socket, err = traffic.AdoptSocket(conn.(*net.TCPConn)); err != nil {
 		return nil, err
 	}
-	return connection{conn, s.socket}, nil
+	return connection{conn, s}, nil
 }
 
 // connection is a socket whose calls block its thread, and of which the
@@ -207,7 +216,7 @@ func (s *session) dial(ctx context.Context, network, address string) (net.Conn, 
 // answer. Of the Conn that it was it has the addresses alone.
 type connection struct {
 	net.Conn
-	socket int
+	*session
 }
 
 // Read waits for what arrives, at the end for io.EOF.
@@ -215,6 +224,8 @@ func (c connection) Read(p []byte) (int, error) {
 	for {
 		n, errno := traffic.Receive(c.socket, p, 0)
 		switch {
+		case traffic.Waited(errno) && c.opening != nil && c.opening.Err() != nil:
+			return 0, context.Cause(c.opening)
 		case traffic.Waited(errno):
 		case errno != 0:
 			return 0, errno
