@@ -127,7 +127,8 @@ func TestLabDNSMeasures(t *testing.T) {
 				t.Fatalf("%s on %d flows: %v", mode, flows, err)
 			}
 			queries, ports, repeated := s.seen()
-			if done.Count == 0 || labtest.Timed(t) && done.Lost > int64(2*flows) || int64(queries) < done.Count || repeated > 0 {
+			ownPorts := mode == Reuse || flows == 1 // else a flow may have the port that another closed, and its ID by chance
+			if done.Count == 0 || labtest.Timed(t) && done.Lost > int64(2*flows) || int64(queries) < done.Count || repeated > 0 && ownPorts {
 				t.Errorf("%s on %d flows: %d counted, %d lost, %d asked, %d under the ID of the one before", mode, flows, done.Count, done.Lost, queries, repeated)
 			}
 			if mode == Reuse && ports != flows || mode == Fresh && ports < min(queries, 1000)*9/10 {
