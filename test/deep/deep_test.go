@@ -79,7 +79,7 @@ func TestPartIsDueUntilItPassesWithItsInputs(t *testing.T) {
 func TestPartThatFailsStaysDue(t *testing.T) {
 	inRepository(t, map[string]string{"go.mod": "m", "test/verified/README.md": ""})
 	var out strings.Builder
-	red, green := part{name: "red", company: crowded, command: "echo said; false | cat"}, part{name: "green", command: "true"}
+	red, green := part{name: "red", crowd: true, command: "echo said; false | cat"}, part{name: "green", command: "true"}
 	err := runParts(context.Background(), []part{red, green}, &out)
 	if err == nil || !strings.Contains(err.Error(), "make deep PARTS=red") {
 		t.Errorf("error %v does not say how to repeat the part", err)
@@ -96,15 +96,15 @@ func TestPartThatFailsStaysDue(t *testing.T) {
 	}
 }
 
-// A part that is paired meets another, one that is alone comes after them, and each has a session by which the
-// kernel shares the CPUs out.
+// A part of the crowd meets another, the rest comes after them, and each has a session by which the kernel
+// shares the CPUs out.
 func TestPartsHaveCompany(t *testing.T) {
 	inRepository(t, map[string]string{"go.mod": "m", "test/verified/README.md": ""})
 	const meet = "touch %s; until [[ -e %s ]]; do :; done; [[ ! -e last ]]"
 	err := runParts(context.Background(), []part{
 		{name: "last", command: "touch last; [[ -e one && -e other && $(ps -o sid= -p $$) -eq $$ ]]"},
-		{name: "one", company: paired, command: fmt.Sprintf(meet, "one", "other")},
-		{name: "other", company: paired, command: fmt.Sprintf(meet, "other", "one")},
+		{name: "one", crowd: true, command: fmt.Sprintf(meet, "one", "other")},
+		{name: "other", crowd: true, command: fmt.Sprintf(meet, "other", "one")},
 	}, t.Output())
 	if err != nil {
 		t.Error(err)

@@ -11,24 +11,15 @@ type part struct {
 	doc     string
 	inputs  []string // folders and files that it depends on, with all that is in them
 	code    []string // folders that it depends on, without their tests and documents
-	company company  // who may run beside it
+	crowd   bool     // others of the crowd may run beside it, one for each CPU: it waits, or takes one CPU at most, and looks at its own labs only
 	asked   bool     // CI leaves it out where it is due: make deep runs it, all of it or this part by name
 	command string   // for bash; it fails where a test fails or is skipped
 }
 
-// company is who may run beside a part. What is not alone looks at its own labs only.
-type company int
-
-const (
-	alone   company = iota // nobody: it compares speeds, looks at the whole machine, or has work for all CPUs
-	paired                 // one other that is paired, too: it waits for half of the time, and asks for numbers that a crowd would drown
-	crowded                // all that are crowded, one for each CPU: it waits, or takes one CPU at most
-)
-
 // running is the code that most runs of tare go through.
 var running = []string{"cmd/tare", "experiment", "site", "agent", "lab"}
 
-// allParts are those that `make deep` runs: those of a company in this order, first those that wait or take longest.
+// allParts are those that `make deep` runs: first the crowd, in this order, of which those first that wait or take longest.
 // What a part depends on is a judgement: a change elsewhere that breaks it is found by `make deep`.
 func allParts() []part {
 	return []part{
@@ -41,27 +32,27 @@ func allParts() []part {
 				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
 		},
 		tests("mutants", "how many changes of the statistics, rules and readers no test notices", "./test/mutants").
-			and("stats", "weigh", "wire", "foreign", "diagnose", "firewall", "experiment/schedule").in(crowded),
+			and("stats", "weigh", "wire", "foreign", "diagnose", "firewall", "experiment/schedule").crowded(),
 		{
 			name: "vm-kernels", doc: "one kernel against another: tare run --kernel",
-			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, company: crowded,
+			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, crowd: true,
 			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
 		},
 		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
-			and("CONTRIBUTING.md", "network/kinds/kinds.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").in(crowded),
+			and("CONTRIBUTING.md", "network/kinds/kinds.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").crowded(),
 		{
 			name: "race", doc: "the packages whose goroutines share the most, under the race detector",
 			inputs:  []string{"agent", "result", "experiment", "site", "test/verdict", "test/simtest"},
-			company: crowded,
+			crowd:   true,
 			command: "CGO_ENABLED=1 " + passing + " -race -skip '^Test(Lab|Real|Deep|VM)' ./agent ./result ./experiment/... ./site/... ./test/verdict | go run ./test/verdict",
 		},
 		tests("release", "a release is the same each time, and its package installs what it says", "./test/release").
-			and("Makefile", "cmd/tare/nfpm.yaml", "cmd/tare/man.go", "cmd/tare/completion.go").in(crowded),
-		tests("statistics", "statistics by simulation", "./weigh", "./weigh/mesh", "./stats").in(crowded),
+			and("Makefile", "cmd/tare/nfpm.yaml", "cmd/tare/man.go", "cmd/tare/completion.go").crowded(),
+		tests("statistics", "statistics by simulation", "./weigh", "./weigh/mesh", "./stats").crowded(),
 		tests("scripts", "runs of the command line that take long, or ask for numbers", "./test/cli").
-			uses("weigh", "workload").uses(running...).in(paired),
+			uses("weigh", "workload").uses(running...),
 		tests("documents", "what the documents show is what tare prints", "./test/docs").
-			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples").in(paired),
+			uses("report", "weigh", "workload", "cases").uses(running...).and("docs", "README.md", "examples"),
 		tests("chaos", "what goes wrong at a random moment leaves nothing behind", "./test/chaos").
 			uses("engine").uses(running...),
 		tests("networks", "all networks weighed in one lab, links of a rate, and many hosts", "./network/kinds", "./test/everything").
@@ -105,7 +96,7 @@ func tests(name, doc string, packages ...string) part {
 // guest is the part of the tests in a virtual machine with a kernel of Debian's.
 func guest(name, doc, release string) part {
 	return part{
-		name: name, doc: "networks that other kernels have, and what is killed there: " + doc, company: crowded,
+		name: name, doc: "networks that other kernels have, and what is killed there: " + doc, crowd: true,
 		inputs: []string{"test/vm/guest", "test/chaos"}, code: []string{"vm", "test/vm"},
 		command: first + ".ci/packages vm; go run ./test/vm $(.ci/kernels " + release + ") | go run ./test/verdict",
 	}
@@ -123,9 +114,9 @@ func (p part) uses(folders ...string) part {
 	return p
 }
 
-// in is the part with others beside it.
-func (p part) in(c company) part {
-	p.company = c
+// crowded is the part with others beside it.
+func (p part) crowded() part {
+	p.crowd = true
 	return p
 }
 

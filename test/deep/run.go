@@ -15,18 +15,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// runParts runs the parts of one company after those of another, so many at a time as it allows.
+// runParts runs the crowd, as many at a time as there are CPUs, two at least; then the rest, one at a time.
 func runParts(ctx context.Context, parts []part, out io.Writer) error {
 	print := &printer{out: out}
 	failed := make([]error, len(parts))
 	for _, of := range []struct {
-		company
+		crowd bool
 		limit int
-	}{{crowded, runtime.NumCPU()}, {paired, 2}, {alone, 1}} {
+	}{{true, max(2, runtime.NumCPU())}, {false, 1}} {
 		var group errgroup.Group // each says what went wrong, and none ends another
 		group.SetLimit(of.limit)
 		for n, p := range parts {
-			if p.company == of.company {
+			if p.crowd == of.crowd {
 				group.Go(func() error {
 					failed[n] = p.run(ctx, print)
 					return nil
