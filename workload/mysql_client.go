@@ -167,7 +167,8 @@ type session struct {
 
 // openSession connects and logs in.
 func openSession(ctx context.Context, to netip.AddrPort) (*session, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, loginWait, traffic.ErrSilent)
+	silent := fmt.Errorf("%w: a server that has as many connections as it may have files open greets no other: lower --connections, or raise the limit (ulimit -n)", traffic.ErrSilent)
+	ctx, cancel := context.WithTimeoutCause(ctx, loginWait, silent)
 	defer cancel()
 	s := &session{latency: traffic.NewHistogram(), opening: ctx}
 	config := accountConfig(to)
@@ -208,7 +209,7 @@ func (s *session) dial(_ context.Context, network, address string) (net.Conn, er
 	if s.socket, err = traffic.AdoptSocket(conn.(*net.TCPConn)); err != nil {
 		return nil, err
 	}
-	return connection{conn, s}, nil
+	return connection{Conn: conn, of: s}, nil
 }
 
 // connection is a socket whose calls block its thread, and of which the
@@ -216,16 +217,16 @@ func (s *session) dial(_ context.Context, network, address string) (net.Conn, er
 // answer. Of the Conn that it was it has the addresses alone.
 type connection struct {
 	net.Conn
-	*session
+	of *session
 }
 
 // Read waits for what arrives, at the end for io.EOF.
 func (c connection) Read(p []byte) (int, error) {
 	for {
-		n, errno := traffic.Receive(c.socket, p, 0)
+		n, errno := traffic.Receive(c.of.socket, p, 0)
 		switch {
-		case traffic.Waited(errno) && c.opening != nil && c.opening.Err() != nil:
-			return 0, context.Cause(c.opening)
+		case traffic.Waited(errno) && c.of.opening != nil && c.of.opening.Err() != nil:
+			return 0, context.Cause(c.of.opening)
 		case traffic.Waited(errno):
 		case errno != 0:
 			return 0, errno
@@ -240,7 +241,7 @@ func (c connection) Read(p []byte) (int, error) {
 // Write sends all of p.
 func (c connection) Write(p []byte) (sent int, err error) {
 	for sent < len(p) {
-		n, errno := traffic.Send(c.socket, p[sent:], 0)
+		n, errno := traffic.Send(c.of.socket, p[sent:], 0)
 		if errno != 0 && !traffic.Waited(errno) {
 			return sent, errno
 		}
@@ -251,7 +252,7 @@ func (c connection) Write(p []byte) (sent int, err error) {
 
 // Close frees the socket.
 func (c connection) Close() error {
-	traffic.CloseSocket(c.socket)
+	traffic.CloseSocket(c.of.socket)
 	return nil
 }
 
