@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +33,8 @@ func TestMain(m *testing.M) {
 		_, err = tracer.Follow(trace.Pass{Port: port}, func() error {
 			_, err := tracer.Profile(nil, func() error {
 				fmt.Println("tracing")
-				select {}
+				_, err := io.Copy(io.Discard, os.Stdin) // until it is killed
+				return err
 			})
 			return err
 		})
@@ -69,7 +71,10 @@ func programs(t *testing.T, pid int) []ebpf.ProgramID {
 func TestLabKilledLeavesNothing(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), victim+"=1")
-	cmd.Stderr = t.Output() // of one that ends by itself
+	cmd.Stderr = t.Output()                    // of one that ends by itself
+	if _, err := cmd.StdinPipe(); err != nil { // it stays open
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
