@@ -88,7 +88,11 @@ func (c *channel) leave(run *reaching) error {
 		return errors.Join(err, status)
 	case <-time.After(most):
 		kill := run.kill()
-		return errors.Join(err, fmt.Errorf("leave %s: %q did not end within %s, and was killed: %w", c.far.Name, c.far.called(), most, <-run.ended), kill)
+		status := <-run.ended
+		if status == nil { // it ended by itself just before
+			return err
+		}
+		return errors.Join(err, fmt.Errorf("leave %s: %q did not end within %s, and was killed: %w", c.far.Name, c.far.called(), most, status), kill)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,4 +70,15 @@ func TestCommandThatDoesNotEndIsKilled(t *testing.T) {
 			labtest.Equal(t, about, err.Error(), `leave h1: "reach" did not end within `+c.most.String()+`, and was killed: signal: killed`)
 		})
 	}
+}
+
+// A command that ends by itself just before it would be killed has ended well.
+func TestCommandThatEndsInTheLastMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended := make(chan error, 1)
+		run := &reaching{ended: ended, kill: func() error { ended <- nil; return os.ErrProcessDone }}
+		if err := mute(t).leave(run); err != nil {
+			t.Errorf("error %v", err)
+		}
+	})
 }
