@@ -107,7 +107,7 @@ func tablesOf(w words, c result.Comparison) []*comparisonTable {
 		for _, d := range cell.Differ {
 			t.differ = result.AddOnce(t.differ, d)
 		}
-		name := row{network: cell.Network, settings: settingsOf(cell.Params)}.name()
+		name := row{network: cell.Network, first: true, settings: settingsOf(cell.Params)}.name()
 		for _, m := range cell.Metrics {
 			if slices.Contains(comparedMetrics(), m.Name) {
 				t.rows = append(t.rows, comparedRow{name, m})

@@ -21,7 +21,8 @@ func (w words) broken(a answer) string {
 	if f.more > 0 {
 		more = w.aside(w.say("answer_more", "n", strconv.Itoa(f.more)))
 	}
-	return strings.TrimSpace(w.say("answer_fault", "cause", w.caused(f.Finding), "at", at, "more", more) + " " + w.fix(f.Finding))
+	texts := []string{w.say("answer_fault", "cause", w.caused(f.Finding), "at", at, "more", more), w.original(f.Finding), w.fix(f.Finding)}
+	return w.inTurn(texts...)
 }
 
 // most is the largest toll as the machine has it, with its cause and what to do about it.
@@ -40,13 +41,25 @@ func (w words) most(a answer) string {
 	case c.fault != nil:
 		texts = append(texts, w.say("answer_faulty"))
 	case c.cause != nil:
-		texts = append(texts, w.part(c, w.caused(*c.cause)), w.fix(*c.cause))
+		texts = append(texts, w.part(c, w.caused(*c.cause)), w.original(*c.cause), w.fix(*c.cause))
 	case slices.ContainsFunc(c.also, unsized):
-		return texts[0] + " " + w.say("answer_unsized", "list", w.seen(c.also, func(f result.Finding) string { return "" }))
+		return w.inTurn(texts[0], w.say("answer_unsized", "list", w.seen(c.also, func(f result.Finding) string { return "" })))
 	default:
 		texts = append(texts, w.say("answer_trace", "flags", c.flags()))
 	}
-	return strings.TrimSpace(strings.Join(append(texts, w.also(c)), " "))
+	return w.inTurn(append(texts, w.also(c))...)
+}
+
+// inTurn are texts that follow each other, without those that are empty. Where a sentence's end is as wide as
+// a letter, no blank follows it.
+func (w words) inTurn(texts ...string) (all string) {
+	for _, text := range texts {
+		if all != "" && text != "" && !strings.HasSuffix(all, w.say("full_stop")) || strings.HasSuffix(all, ".") {
+			all += " "
+		}
+		all += text
+	}
+	return strings.TrimSpace(all)
 }
 
 // unsized reports whether nobody knows what share of a toll a finding has.
@@ -61,7 +74,7 @@ func (w words) modelled(a answer) string {
 	}
 	text := w.say("answer_modelled", "network", c.row.label, "path", result.Plain(c.column.path), "tolls", w.tollsOf(a, c))
 	if c.cause != nil {
-		text += " " + w.part(c, w.caused(*c.cause))
+		return w.inTurn(text, w.part(c, w.caused(*c.cause)), w.original(*c.cause))
 	}
 	return text
 }
@@ -93,7 +106,26 @@ const (
 
 // caused is a cause by its name and in words.
 func (w words) caused(f result.Finding) string {
+	if _, has := w.causes[f.ID]; has {
+		return w.causeID(f.ID)
+	}
 	return w.of(result.Plain(f.ID), clip(result.Plain(f.Cause), mostCause))
+}
+
+// causeID is the ID of a cause, with its name where the language has one.
+func (w words) causeID(id string) string {
+	if name, has := w.causes[id]; has {
+		return name + w.aside(id)
+	}
+	return id
+}
+
+// original is the sentence of a cause in English, where caused gives its name alone.
+func (w words) original(f result.Finding) string {
+	if _, has := w.causes[f.ID]; !has {
+		return ""
+	}
+	return w.say("cause_original", "text", clip(result.Plain(f.Cause), mostCause))
 }
 
 // part is how much of a toll a cause explains.
@@ -138,7 +170,11 @@ func (w words) also(c *costliest) string {
 func (w words) seen(all []result.Finding, much func(result.Finding) string) string {
 	var texts []string
 	for _, f := range all[:min(len(all), mostAlso)] {
-		texts = append(texts, w.of(result.Plain(f.ID)+much(f), clip(result.Plain(f.Cause), mostSeen)))
+		text := w.of(result.Plain(f.ID)+much(f), clip(result.Plain(f.Cause), mostSeen))
+		if _, has := w.causes[f.ID]; has {
+			text = w.caused(f) + much(f)
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, w.say("semicolon"))
 }

@@ -146,7 +146,7 @@ func unexplained(c result.Cell) (rest float64, partly bool) {
 // finding prints one cause, but for its fix.
 func (p *page) finding(i int, c cause) {
 	lead := fmt.Sprintf("%3d. ", i+1)
-	text := p.of(c.ID, c.Cause)
+	text := p.of(p.causeID(c.ID), c.Cause)
 	if c.Confidence > 0 {
 		text += p.aside(p.confidence(c.Finding))
 	}

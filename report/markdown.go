@@ -143,7 +143,7 @@ func markdownFindings(b *strings.Builder, w words, res *result.Result) {
 	}
 	fmt.Fprintf(b, "\n### %s\n\n", w.say("findings_title"))
 	for n, c := range list {
-		id := "**" + markdownText(c.ID) + "**"
+		id := "**" + markdownText(w.causeID(c.ID)) + "**"
 		fmt.Fprintf(b, "%d. %s%s\n", n+1, w.of(id, markdownText(c.Cause)), w.aside(w.confidence(c.Finding)))
 		if c.Fix != "" {
 			fmt.Fprintf(b, "\n   ```sh\n   %s\n   ```\n", strings.ReplaceAll(result.Plain(c.Fix), "```", ""))

@@ -18,6 +18,7 @@ type row struct {
 	link     string // its own, "" where it has the table's
 	settings string // the network's own parameters, "" where it has its defaults
 	cells    []*result.Cell
+	first    bool // no row of its network is before it
 }
 
 // rowsOf joins the cells of groups by network, in the order of the tables.
@@ -37,7 +38,7 @@ func rowsOf(groups []*weigh.Group) []row {
 			id.again = again
 			if _, ok := at[id]; !ok {
 				at[id] = len(rows)
-				rows = append(rows, row{c.Network, id.link, id.settings, make([]*result.Cell, len(groups))})
+				rows = append(rows, row{network: c.Network, link: id.link, settings: id.settings, cells: make([]*result.Cell, len(groups))})
 			}
 			rows[at[id]].cells[slot] = c
 		}
@@ -45,6 +46,9 @@ func rowsOf(groups []*weigh.Group) []row {
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Compare(catalog.Order(a.network), catalog.Order(b.network))
 	})
+	for n := range rows {
+		rows[n].first = n == 0 || rows[n-1].network != rows[n].network
+	}
 	return rows
 }
 
@@ -60,7 +64,7 @@ func linkOf(g *weigh.Group, c *result.Cell) string {
 const mostLabel = 32
 
 // name is the row's label. Parameters that do not fit next to the network's name are
-// alone, indented: the row follows the one of the network without parameters.
+// alone, indented: the row follows another of the network. The first has their values alone.
 func (r row) name() string {
 	label := result.Plain(r.network)
 	if r.link != "" {
@@ -77,7 +81,14 @@ func (r row) name() string {
 	if strings.Contains(settings, catalog.With+"=") { // the beginning of a command says which it is
 		return clip(full, mostLabel)
 	}
-	return clip("  "+settings, mostLabel)
+	if !r.first {
+		return clip("  "+settings, mostLabel)
+	}
+	for _, one := range strings.Fields(settings) {
+		_, value, _ := strings.Cut(one, "=")
+		label += " " + value
+	}
+	return clip(label, mostLabel)
 }
 
 // settingsOf are the network's own parameters, as text; those that no network

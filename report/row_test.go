@@ -12,6 +12,8 @@ func TestParametersOfANetworkStayReadable(t *testing.T) {
 		"vxlan@1 Gbit/s":                 {network: "vxlan", link: "1 Gbit/s"},
 		"macnat containers=25":           {network: "macnat", settings: "containers=25"},
 		"containerd-bridge ip_masq=off":  {network: "containerd-bridge", settings: "ip_masq=off"},
+		"containerd-bridge off off":      {network: "containerd-bridge", settings: "ip_masq=off promisc_mode=off", first: true},
+		"docker-bridge 20.10":            {network: "docker-bridge", settings: "docker_version=20.10", first: true},
 		"  ip_masq=off promisc_mode=off": {network: "containerd-bridge", settings: "ip_masq=off promisc_mode=off"},
 	} {
 		if got := r.name(); got != want {

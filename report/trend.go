@@ -128,7 +128,7 @@ func (tt *trendTable) columns(w words, t result.Trend, wide int) grid {
 		{unit: w.say("change_percent"), right: true}, {unit: w.say("verdict")},
 	}
 	for _, c := range tt.rows {
-		name := row{network: c.Network, settings: settingsOf(c.Params)}.name()
+		name := row{network: c.Network, first: true, settings: settingsOf(c.Params)}.name()
 		first, newest, course := w.ends(c)
 		change, verdict := "-", cell{text: "-"}
 		if c.Change != nil {

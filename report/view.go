@@ -77,7 +77,19 @@ type viewRow struct {
 // viewFinding is a finding and the cells that it was found in.
 type viewFinding struct {
 	result.Finding
-	Where []string `json:"where"`
+	Where []string          `json:"where"`
+	Named map[string]string `json:"named,omitempty"` // by language: its ID with its name
+}
+
+// namesOf are the names of a cause in the languages that have one for it.
+func namesOf(id string) map[string]string {
+	named := map[string]string{}
+	for _, language := range Languages() {
+		if w := wordsOf(language); w.causes[id] != "" {
+			named[language] = w.causeID(id)
+		}
+	}
+	return named
 }
 
 // viewsOf takes from results what is drawn, on one page.
@@ -134,7 +146,7 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 		v.Groups = append(v.Groups, shown)
 	}
 	for _, c := range causes(res) {
-		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where})
+		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where, namesOf(c.ID)})
 	}
 	return v
 }

@@ -28,6 +28,7 @@ func Languages() []string { return []string{English, Chinese} }
 type words struct {
 	language string
 	texts    map[string]string
+	causes   map[string]string // what each cause is called, by ID; empty: it is its sentence, which is English
 }
 
 // wordsOf reads the catalogue of a language; English is taken for one that is
@@ -39,6 +40,9 @@ func wordsOf(language string) words {
 	w := words{language: language}
 	if text, err := catalogues.ReadFile("words/" + language + ".json"); err != nil || json.Unmarshal(text, &w.texts) != nil {
 		w.texts = nil // it is part of the binary, and tests read it: the keys must do
+	}
+	if text, err := catalogues.ReadFile("words/causes." + language + ".json"); err != nil || json.Unmarshal(text, &w.causes) != nil {
+		w.causes = nil // English has none
 	}
 	return w
 }

@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"tare/docs"
+	"tare/result"
 )
 
 // askedInGo are the words that the terminal asks for. Each must be in the
@@ -96,4 +99,20 @@ func placesOf(text string) []string {
 	}
 	slices.Sort(places)
 	return slices.Compact(places)
+}
+
+// A report in Chinese calls each cause by a name of Chinese words: its sentence is in English.
+func TestCausesHaveNames(t *testing.T) {
+	named := wordsOf(Chinese).causes
+	ids := result.Names(docs.Causes(), func(c docs.Cause) string { return c.ID })
+	for _, id := range ids {
+		if named[id] == "" {
+			t.Errorf("%s has no name", id)
+		}
+	}
+	for id := range named {
+		if !slices.Contains(ids, id) {
+			t.Errorf("%s is no cause", id)
+		}
+	}
 }

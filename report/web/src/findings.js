@@ -2,10 +2,10 @@ import { copyButton, el } from "./dom.js";
 import { interval, percent } from "./units.js";
 
 // findings lists the causes, the worst first, with evidence and fix.
-export function findings(t, view) {
+export function findings(t, view, language) {
   if (view.findings.length === 0) return el("p", {}, t("no_findings"));
   return el("ol", { class: "findings" }, view.findings.map((f) => el("li", { class: f.severity === "error" ? "error" : "warning" },
-    el("h3", {}, f.id),
+    el("h3", {}, f.named?.[language] ?? f.id),
     el("p", {}, f.cause),
     el("p", { class: "quiet" }, [t("confidence", { value: `${percent(f.confidence)} %` }), f.share > 0 && t("explains", { value: `${percent(f.share)} %` })].filter(Boolean).join(t("comma"))),
     f.where?.length > 0 && el("p", { class: "quiet" }, `${t("where")}${t("colon")}${f.where.join(t("semicolon"))}`),

@@ -74,7 +74,7 @@ const networks = (t, view, n) => [
   pairs(t, view),
   answer(t, view, answerID(n)),
   ...growths(t, view, shown.language),
-  el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view)),
+  el("section", { "aria-labelledby": `findings${n}` }, el("h2", { id: `findings${n}` }, t("findings")), findings(t, view, shown.language)),
 ];
 
 const answerID = (n) => (n === 0 ? "answer" : `answer${n}`);
