@@ -12,7 +12,17 @@ func (n Network) DockerRestart() string {
 	if n.Engine != Docker {
 		return ""
 	}
-	return "kill $(cat " + DockerFolder + "/dockerd.pid) && for try in $(seq 200); do sleep 0.1; iptables -t nat -S DOCKER >/dev/null 2>&1 && break; done"
+	return "kill $(cat " + DockerFolder + "/dockerd.pid) && for try in $(seq 200); do sleep 0.1; { iptables -t nat -S DOCKER || nft list table ip docker-bridges; } >/dev/null 2>&1 && break; done"
+}
+
+// dockerVersion is which of the machine's engines runs.
+func dockerVersion() Param {
+	return Param{Name: DockerVersion, Doc: "how Docker's version begins: 29 is built by make parts (default: the machine's)", List: true}
+}
+
+// dockerParams are those of an engine that several networks share.
+func dockerParams() []Param {
+	return []Param{dockerVersion(), {Name: DockerBackend, Doc: "what Docker 29 writes its rules by", Values: []string{ByIptables, ByNftables}, List: true}}
 }
 
 // dockerNetworks are those that dockerd makes.
@@ -24,12 +34,14 @@ func dockerNetworks() []Network {
 			Facts:   Facts{OnHost: true},
 			Paths:   []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
 			Missing: "what dockerd needs of the kernel", Get: "modprobe -a overlay bridge veth nft_compat",
+			Params: dockerParams(),
 		},
 		{
 			Name: "docker-bridge", Parent: "docker-host", Fidelity: Product, IPv6: true, Outside: true, BridgeNetfilter: true, Engine: Docker, Runtime: Docker,
 			Doc:     "Docker's default bridge docker0",
 			Paths:   []string{SameHost, ContainerToOwnHost},
 			Missing: "what dockerd needs of the kernel", Get: "modprobe -a overlay bridge veth nft_compat",
+			Params: dockerParams(),
 		},
 		{
 			Name: "docker-nat", Parent: "docker-bridge", Fidelity: Product, IPv6: true, Outside: true, BridgeNetfilter: true, Engine: Docker, Runtime: Docker,
@@ -37,6 +49,7 @@ func dockerNetworks() []Network {
 			Facts:   Facts{NAT: true, Nearby: true},
 			Paths:   []string{PublishedPort, ContainerToPublishedPort},
 			Missing: "what dockerd needs of the kernel", Get: "modprobe -a overlay bridge veth nft_compat",
+			Params: dockerParams(),
 		},
 		{
 			Name: "docker-macvlan", Parent: "docker-host", Fidelity: Product, IPv6: true, Outside: true, BridgeNetfilter: true, Engine: Docker, Runtime: Docker,
@@ -44,6 +57,7 @@ func dockerNetworks() []Network {
 			Facts:   Facts{NeedsL2: true},
 			Paths:   []string{SameHost, CrossHost},
 			Missing: "macvlan devices, or what dockerd needs of the kernel", Get: "modprobe -a macvlan overlay bridge veth nft_compat",
+			Params: dockerParams(),
 		},
 		{
 			Name: "docker-proxy", Parent: "docker-bridge", Fidelity: Product, IPv6: true, Outside: true, Runtime: Docker,
@@ -51,6 +65,7 @@ func dockerNetworks() []Network {
 			Facts:   Facts{Relays: true},
 			Paths:   []string{PublishedPort, ContainerToPublishedPort},
 			Missing: "what dockerd needs of the kernel", Get: "modprobe -a overlay bridge veth nft_compat",
+			Params: []Param{dockerVersion()},
 		},
 		{
 			Name: "docker-overlay", Called: []string{"swarm"}, Parent: "docker-bridge", Fidelity: Product, Outside: true, Runtime: Docker,
@@ -58,6 +73,7 @@ func dockerNetworks() []Network {
 			Facts: Facts{Kernel: "vxlan"}, Stack: wire.VXLAN(),
 			Paths:   []string{SameHost, CrossHost},
 			Missing: "VXLAN devices, or what dockerd needs of the kernel", Get: "modprobe -a vxlan overlay bridge veth nft_compat",
+			Params: []Param{dockerVersion()},
 		},
 	}
 }

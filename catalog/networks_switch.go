@@ -54,6 +54,7 @@ func switchNetworks() []Network {
 			Facts:   Facts{NeedsL2: true, Kernel: "openvswitch"},
 			Paths:   []string{SameHost, ContainerToOwnHost, CrossHost, HostToContainer},
 			Missing: "what dockerd needs of the kernel", Get: "modprobe -a overlay bridge veth nft_compat",
+			Params: []Param{dockerVersion()},
 		},
 	}
 }

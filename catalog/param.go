@@ -51,6 +51,8 @@ const (
 	CNIBin        = "cni_bin"
 	CNIFile       = "cni"
 	DirectRouting = "direct_routing"
+	DockerVersion = "docker_version"
+	DockerBackend = "firewall_backend"
 	IPMasq        = "ip_masq"
 	NetkitMode    = "netkit_mode"
 	Openflow      = "openflow"

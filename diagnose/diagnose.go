@@ -37,7 +37,7 @@ type Rule struct {
 func All() []Rule {
 	return []Rule{
 		linkDown(), tableUnused(), addressMissing(), rpFilter(), forwardingOff(), dockerChainMissing(), overlayStaleVXLAN(), bgpWrongInterface(),
-		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), forwardDrop(),
+		wrongMAC(), neighbourFailed(), routeMissing(), forwardReject(), serviceUnserved(), hairpinOff(), portClosed(), dockerRawDrop(), forwardDrop(),
 		wrongTranslation(), ttlExpired(),
 		neighbourTableFull(), snatPorts(), conntrackStale(), replyBridged(), portsUsedUp(), checksumWrong(),
 		conntrackFull(), listenOverflow(), someConnectionsFail(), mtuBlackHole(), fragmentsDropped(), idleLost(), mtuMismatch(), congestionControl(),

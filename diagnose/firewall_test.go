@@ -74,6 +74,17 @@ func TestFirewallsAreJudgedByWhatTheyDo(t *testing.T) {
 		}, "", "", ""},
 		"a rule before routing (uncloud#293)": {"clean-route", func(e *Evidence) {
 			wall(e, "h2", "ip raw PREROUTING prerouting accept", "ip daddr = 10.102.0.2; iifname != br0 -> counter; drop")
+			set(e, "h2", rules, "ip raw PREROUTING.priority", -300.0)
+			count(e, "h2", rules, "ip raw PREROUTING 1 drop", 87)
+		}, "docker-raw-drop", "a rule of ip raw PREROUTING in h2 drops what comes for the container's own address", "nft delete rule ip raw PREROUTING handle 1  # Docker adds it again: "},
+		"a rule before routing, once connections are tracked": {"clean-route", func(e *Evidence) {
+			wall(e, "h2", "ip mangle PREROUTING prerouting accept", "ip daddr = 10.102.0.2; iifname != br0 -> counter; drop")
+			set(e, "h2", rules, "ip mangle PREROUTING.priority", -150.0)
+			count(e, "h2", rules, "ip mangle PREROUTING 1 drop", 87)
+		}, "forward-drop", "a rule of ip mangle PREROUTING in h2", "nft delete rule ip mangle PREROUTING handle 1"},
+		"one source before routing": {"clean-route", func(e *Evidence) {
+			wall(e, "h2", "ip raw PREROUTING prerouting accept", "ip daddr = 10.102.0.2; ip saddr != 10.9.9.9 -> counter; drop")
+			set(e, "h2", rules, "ip raw PREROUTING.priority", -300.0)
 			count(e, "h2", rules, "ip raw PREROUTING 1 drop", 87)
 		}, "forward-drop", "a rule of ip raw PREROUTING in h2", "nft delete rule ip raw PREROUTING handle 1"},
 		"a test of the way back (calico#4630)": {"clean-route", func(e *Evidence) {

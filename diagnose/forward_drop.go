@@ -10,7 +10,7 @@ func forwardDrop() Rule {
 			var by []met
 			var found []result.Finding
 			for _, m := range e.verdicts(false) {
-				if !m.rejects() && !m.ofEnd(e) {
+				if !m.rejects() && !m.ofEnd(e) && !m.keepsDirect() {
 					by, found = append(by, m), append(found, m.finding(e, "drops packets that it should forward"))
 				}
 			}

@@ -41,7 +41,8 @@ func (e *Evidence) unpublished() (f result.Finding, closed bool) {
 	passes := slices.ContainsFunc([]string{"tcp", "udp"}, func(protocol string) bool { // by what is not seen
 		return e.small(protocol, 0).passed > 0 && e.translator(result.Trial{Workload: protocol}).at == ""
 	})
-	held := t.Failure() == result.Silent && e.listens(at, strconv.Itoa(e.Port)) && !e.relays() // an engine keeps the port from others, and answers nothing
+	dropped := len(e.verdicts(false)) > 0
+	held := !dropped && t.Failure() == result.Silent && e.listens(at, strconv.Itoa(e.Port)) && !e.relays() // an engine keeps the port from others, and answers nothing
 	if t.Failure() != result.Refused && !held || at == "" || at == e.Server || passes {
 		return result.Finding{}, false
 	}

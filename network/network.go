@@ -37,7 +37,7 @@ type Network struct {
 
 	// StartEngine starts the daemons of its engine on a cluster, which the engine's networks share; nil: it
 	// has no engine.
-	StartEngine func(cluster *lab.Cluster) error
+	StartEngine func(cluster *lab.Cluster, setup *Setup) error
 	// Cycle creates and starts a container of its runtime without a network, under a name that is
 	// free, on a host where the engine runs. remove deletes it. If Cycle fails, no
 	// container is left. nil: its containers are mere namespaces.

@@ -14,7 +14,7 @@ import (
 // SetUpEngine starts the daemons of the network's engine on a cluster, and adds the rules and the
 // passenger that all its networks have there.
 func (n Network) SetUpEngine(cluster *lab.Cluster, setup *Setup) error {
-	if err := n.StartEngine(cluster); err != nil {
+	if err := n.StartEngine(cluster, setup); err != nil {
 		return fmt.Errorf("start engine %s: %w", n.Engine, err)
 	}
 	return EachHost(cluster, func(h *lab.Host) error { return addToHost(h, setup) })
@@ -80,7 +80,8 @@ func (n Network) Build(cluster *lab.Cluster, setup *Setup) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(setup.Part(), parts)
+	maps.Copy(parts, setup.Parts) // that of the engine which was chosen
+	setup.Parts = parts
 	return EachHost(cluster, func(h *lab.Host) error {
 		if err := errors.Join(n.settleBridge(h, BridgeNetfilter), n.settleBridge(h, bridgeNetfilter6)); err != nil {
 			return err

@@ -77,6 +77,11 @@ func daemonIn(started *[]*lab.Process) func(h *lab.Host) error {
 	}
 }
 
+// engineOf is how an engine is started that needs nothing of its networks.
+func engineOf(start func(*lab.Cluster) error) func(*lab.Cluster, *network.Setup) error {
+	return func(cluster *lab.Cluster, _ *network.Setup) error { return start(cluster) }
+}
+
 func onEach(do func(h *lab.Host) error) func(cluster *lab.Cluster) error {
 	return func(cluster *lab.Cluster) error {
 		for _, h := range cluster.Hosts {
@@ -126,7 +131,7 @@ func failsHalfway(l *lab.Lab) error {
 	var engines, own []*lab.Process
 	start := onEach(daemonIn(&engines))
 	whole, half := toy("whole", "e"), toy("half", "e")
-	whole.StartEngine, half.StartEngine = start, start
+	whole.StartEngine, half.StartEngine = engineOf(start), engineOf(start)
 	half.SetUp = func(cluster *lab.Cluster, setup *network.Setup) error {
 		if err := errors.Join(container(cluster, setup), onEach(daemonIn(&own))(cluster)); err != nil {
 			return err
@@ -176,7 +181,7 @@ func engineThatFails(l *lab.Lab) error {
 	var errs []error
 	for _, name := range []string{"first", "second"} {
 		n := toy(name, "e")
-		n.StartEngine = ofEngine
+		n.StartEngine = engineOf(ofEngine)
 		_, err := e.setUpNetwork(l, n, specNamed(name), &network.Setup{})
 		errs = append(errs, mentions(err, "start engine e: no socket yet"))
 	}
@@ -196,7 +201,7 @@ func engineThatFails(l *lab.Lab) error {
 // it, and the error names how to get it.
 func missingPart(l *lab.Lab) error {
 	n := toy("n", "e")
-	n.StartEngine = func(*lab.Cluster) error { return errors.New("it was started") }
+	n.StartEngine = func(*lab.Cluster, *network.Setup) error { return errors.New("it was started") }
 	n.Needs = []engine.Need{{What: "d", Get: "apt-get install d", Find: func() (string, error) { return "", errors.New("absent") }}}
 	e := &sharedHosts{spec: specNamed("n")}
 	_, err := e.setUpNetwork(l, n, specNamed("n"), &network.Setup{})

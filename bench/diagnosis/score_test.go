@@ -59,7 +59,7 @@ func TestScore(t *testing.T) {
 		"| `rp-filter` | 4 | 1 of 4, 25 % | 2 of 4, 50 % | 1 of 2, 50 % | forward-drop, no answer, none | - |",
 		"| vxlan | cross-host | `tare run` | rp-filter |",
 		"| rp-filter server | vxlan | `tare doctor` | exit status 2 |",
-		"|  | injected | 21 | 22 | none | no answer |\n|---|",
+		"|  | injected | 22 | 23 | none | no answer |\n|---|",
 		"1. **policy**: the policy of FORWARD drops in the server's host. On route cross-host, ptp cross-host.\n   - at far:\n\n     ```sh\n     iptables -P FORWARD DROP\n     ```\n",
 	} {
 		if !strings.Contains(string(text), want) {

@@ -70,17 +70,17 @@ const NoRules = "--iptables=false"
 // their engine. A Swarm refuses it.
 const LiveRestore = "--live-restore"
 
-// Start starts containerd and dockerd in a host as Debian's services do, with all
+// Start starts containerd and the chosen dockerd in a host as Debian's services do, with all
 // their files in the host's memory, and loads the image of a lab's containers. The
 // engine's own bridge has the host's range for containers, of IPv6 too where the host
 // has that, and the given MTU; flags are further flags of dockerd.
-func Start(h *lab.Host, mtu int, flags ...string) error {
+func (c Choice) Start(h *lab.Host, mtu int, flags ...string) error {
 	// dockerd writes to /etc/docker. For the load balancers of Swarm's overlays it
 	// also writes to /var/lib/docker, whatever its data folder is.
 	if err := engine.Seal(h, "/etc", "/var/lib"); err != nil {
 		return err
 	}
-	path, err := linkPrograms(h)
+	path, err := c.linkPrograms(h)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func Start(h *lab.Host, mtu int, flags ...string) error {
 			own = append(own, "--experimental", "--ip6tables") // by default since Docker 27
 		}
 	}
-	if err := startDockerd(h, path, append(own, flags...)); err != nil {
+	if err := c.startDockerd(h, path, append(own, flags...)); err != nil {
 		return err
 	}
 	image, err := engine.WriteImage(h)
@@ -111,18 +111,23 @@ func Start(h *lab.Host, mtu int, flags ...string) error {
 // linkPrograms gives an engine a PATH that holds the programs that it starts and
 // no other: with modprobe, dockerd would load br_netfilter, which changes every
 // bridge of the machine.
-func linkPrograms(h *lab.Host) (path string, err error) {
+func (c Choice) linkPrograms(h *lab.Host) (path string, err error) {
 	err = h.Inside(func() error {
 		if err := os.MkdirAll(programs, 0o755); err != nil {
 			return err
 		}
-		for _, need := range Needs() {
+		for _, need := range append(Needs(), c.needs()...) {
 			at, err := need.Require()
 			if err != nil {
 				return err
 			}
-			if at == "" {
+			switch need.What {
+			case "root":
 				continue
+			case "dockerd":
+				at = c.daemon
+			case "docker-proxy":
+				at = c.proxy
 			}
 			if err := os.Symlink(at, filepath.Join(programs, need.What)); err != nil {
 				return err
@@ -157,9 +162,9 @@ level = "warn"
 	return err
 }
 
-func startDockerd(h *lab.Host, path string, flags []string) error {
+func (c Choice) startDockerd(h *lab.Host, path string, flags []string) error {
 	config := filepath.Join(folder, "daemon.json")
-	if err := h.WriteFile(config, []byte("{}"), 0o600); err != nil {
+	if err := h.WriteFile(config, []byte(c.config()), 0o600); err != nil {
 		return err
 	}
 	argv := []string{
@@ -167,11 +172,10 @@ func startDockerd(h *lab.Host, path string, flags []string) error {
 		"--data-root", folder + "/data", "--exec-root", folder + "/exec", "--pidfile", folder + "/dockerd.pid",
 		"--containerd", containerdSocket, "--storage-driver", "overlay2", "--log-level", "warn",
 		"--exec-opt", "native.cgroupdriver=cgroupfs", "--cgroup-parent", h.Cgroup(),
-		"--oom-score-adjust", "0", // a lower one needs CAP_SYS_RESOURCE
 		"--userland-proxy-path", filepath.Join(programs, "docker-proxy"),
 	}
 	_, err := h.StartDaemon(lab.Daemon{
-		Name: "dockerd", Argv: append(argv, flags...), Env: []string{path}, Ready: ping,
+		Name: "dockerd", Argv: slices.Concat(argv, c.flags(), flags), Env: []string{path}, Ready: ping,
 		Restarts: true,
 	})
 	return err

@@ -19,9 +19,6 @@ func cni() network.Network {
 	}
 }
 
-// The parameters of cni.
-const ()
-
 // cniConflist is the list where none is given: a bridge without masquerade.
 const cniConflist = `{
   "cniVersion": "1.0.0",

@@ -11,9 +11,6 @@ import (
 	"tare/network"
 )
 
-// The settings of the CNI plugin `bridge` that can be switched off.
-const ()
-
 // containerdBridge is containerd with the CNI configuration in containerd's
 // documentation, and routes between hosts.
 func containerdBridge() network.Network {

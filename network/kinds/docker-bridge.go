@@ -1,9 +1,11 @@
 package kinds
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
+	"tare/catalog"
 	"tare/engine/docker"
 	"tare/lab"
 	"tare/network"
@@ -33,11 +35,19 @@ func noteBridgeNetfilter(h *lab.Host, setup *network.Setup) {
 
 // startDockerEngine starts what several networks of Docker's share: an engine with default
 // settings in each host.
-func startDockerEngine(cluster *lab.Cluster) error { return startDockers(cluster, docker.LiveRestore) }
+func startDockerEngine(cluster *lab.Cluster, setup *network.Setup) error {
+	return startDockers(cluster, setup, docker.LiveRestore)
+}
 
-// startDockers starts an engine in every host at once. flags are dockerd's.
-func startDockers(cluster *lab.Cluster, flags ...string) error {
-	return network.AllHosts(cluster, func(h *lab.Host) error { return docker.Start(h, cluster.Spec.MTU, flags...) })
+// startDockers starts the engine that was asked for in every host at once. flags are dockerd's.
+func startDockers(cluster *lab.Cluster, setup *network.Setup, flags ...string) error {
+	backend := cmp.Or(setup.Params[catalog.DockerBackend], catalog.ByIptables)
+	choice, err := docker.Choose(cluster.Hosts[0], setup.Params[catalog.DockerVersion], backend)
+	if err != nil {
+		return err
+	}
+	setup.Part()["dockerd"] = choice.Version
+	return network.AllHosts(cluster, func(h *lab.Host) error { return choice.Start(h, cluster.Spec.MTU, flags...) })
 }
 
 // tryDocker reports whether the kernel has what dockerd needs.

@@ -25,7 +25,7 @@ func dockerOverlay() network.Network {
 }
 
 func setUpDockerOverlay(cluster *lab.Cluster, setup *network.Setup) error {
-	if err := startDockers(cluster); err != nil {
+	if err := startDockers(cluster, setup); err != nil {
 		return err
 	}
 	if err := network.AddNeighbours(cluster); err != nil { // each member gossips with every other

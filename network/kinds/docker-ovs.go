@@ -22,7 +22,7 @@ func dockerOVS() network.Network {
 			return errors.Join(tryOpenVSwitch(cluster, setup), tryDocker(cluster, setup))
 		},
 		SetUp: func(cluster *lab.Cluster, setup *network.Setup) error {
-			if err := startDockers(cluster); err != nil {
+			if err := startDockers(cluster, setup); err != nil {
 				return err
 			}
 			return setUpOpenVSwitch(cluster, setup,

@@ -12,7 +12,7 @@ func dockerProxy() network.Network {
 		Needs: docker.Needs(),
 		Cycle: docker.Cycle,
 		SetUp: func(cluster *lab.Cluster, setup *network.Setup) error {
-			if err := startDockers(cluster, docker.NoRules, "--userland-proxy=true"); err != nil {
+			if err := startDockers(cluster, setup, docker.NoRules, "--userland-proxy=true"); err != nil {
 				return err
 			}
 			// Without rules nothing is masqueraded, so hosts need routes for the replies.

@@ -1,0 +1,53 @@
+package kinds_test
+
+import (
+	"strings"
+	"testing"
+
+	"tare/catalog"
+	"tare/site"
+	"tare/test/labtest"
+)
+
+// Docker 29, which `make parts` builds, beside the distribution's: it keeps the same promises by either
+// back end of its rules.
+func TestRealDocker29(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	old := on("docker-nat")
+	all := []site.ClusterSpec{old}
+	for _, backend := range []string{catalog.ByIptables, catalog.ByNftables} {
+		for _, name := range []string{"docker-bridge", "docker-nat"} {
+			spec := with(name+"-"+backend, name, catalog.DockerVersion, "29")
+			spec.Params[catalog.DockerBackend] = backend
+			six := overVersion6(spec)
+			six.Name += "6"
+			all = append(all, spec, six)
+		}
+	}
+	l := build(t, all...)
+	keepPromises(t, l)
+	for _, b := range l.Topology.Clusters {
+		if is29 := strings.HasPrefix(b.Parts["dockerd"], "29"); is29 != (b.Params[catalog.DockerVersion] == "29") {
+			t.Errorf("%s is run by dockerd %s", b.Name, b.Parts["dockerd"])
+		}
+	}
+	for backend, want := range map[string]string{catalog.ByIptables: "", catalog.ByNftables: "ip docker-bridges\n"} {
+		labtest.Equal(t, "table of Docker's with "+backend, shell(t, l, "docker-nat-"+backend+".h1", "nft list tables | grep -o 'ip docker-bridges' || true"), want)
+	}
+}
+
+// An engine that the machine does not have, and rules that one can't write, are refused with what to do.
+func TestRealDockerVersionsThatAreNot(t *testing.T) {
+	if !asRoot(t) {
+		return
+	}
+	l := tryBuild(t, with("none", "docker-bridge", catalog.DockerVersion, "17.03"), with("old", "docker-bridge", catalog.DockerBackend, catalog.ByNftables))
+	for name, want := range map[string]string{"none": "this machine has ", "old": "add --docker-version 29"} {
+		if b := built(t, l, name); !strings.Contains(b.Error, want) {
+			t.Errorf("%s: error %q, want %q in it", name, b.Error, want)
+		}
+	}
+	labtest.Equal(t, "what gets it", built(t, l, "none").Get, "run make parts, which builds Docker 29, or leave out --docker-version")
+}
