@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // The doctor finds nothing in a cluster that is well, and says who does not do its part in one where
 // pods do not reach themselves, and where nothing serves Services.
-func testDoctor(t *testing.T) {
-	c := start(t)
+func (c cluster) testDoctor() {
+	t := c.t
 	if found := c.doctor(0); len(found) > 0 {
 		t.Errorf("in a cluster that is well it found %+v", found)
 	}

@@ -6,19 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"testing"
 )
-
-// Whatever of a cluster is killed, it can be taken down and started again.
-func testClusterKilled(victim string) func(*testing.T) {
-	return func(t *testing.T) {
-		c := start(t)
-		if killed := c.kill(victim); killed == 0 {
-			t.Fatal("nothing was killed")
-		}
-		c.down()
-	}
-}
 
 // kill kills the processes of the cluster whose command line has some words.
 func (c cluster) kill(words string) (killed int) {

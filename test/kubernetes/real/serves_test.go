@@ -4,32 +4,29 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 )
 
 const nodePort = "10.0.0.1:30080"
 
-func testClusterServes(count int, datapath, proxy string) func(*testing.T) {
-	return func(t *testing.T) {
-		flags := []string{"--nodes", fmt.Sprint(count), "--datapath", datapath, "--proxy", proxy}
-		cluster := start(t, flags...)
-		var nodes []string
-		for n := range count {
-			nodes = append(nodes, fmt.Sprintf("h%d", n+1))
-		}
-		cluster.testNodes(nodes)
-		pods := cluster.testPods(nodes)
-		cluster.testExec(pods["h2"].name)
-		cluster.testReach(pods, nodes)
-		if datapath == "bridge" {
-			cluster.testRules(count, proxy)
-		}
-		if again := cluster.up(flags...); again != cluster.kubeconfig {
-			t.Errorf("a second up names %s, the first %s", again, cluster.kubeconfig)
-		}
-		if _, err := cluster.run("up", "--name", cluster.name, "--nodes", fmt.Sprint(5-count)); err == nil {
-			t.Error("another cluster of that name was accepted beside it")
-		}
+// testServes has a server on each node, and asks it from everywhere.
+func (c cluster) testServes(v variant) {
+	c.t.Helper()
+	var nodes []string
+	for n := range v.nodes {
+		nodes = append(nodes, fmt.Sprintf("h%d", n+1))
+	}
+	c.testNodes(nodes)
+	pods := c.testPods(nodes)
+	c.testExec(pods["h2"].name)
+	c.testReach(pods, nodes)
+	if v.datapath == "bridge" {
+		c.testRules(v.nodes, v.proxy)
+	}
+	if again := c.up(v.flags()...); again != c.kubeconfig {
+		c.t.Errorf("a second up names %s, the first %s", again, c.kubeconfig)
+	}
+	if _, err := c.run("up", "--name", c.name, "--nodes", fmt.Sprint(5-v.nodes)); err == nil {
+		c.t.Error("another cluster of that name was accepted beside it")
 	}
 }
 

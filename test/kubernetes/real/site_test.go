@@ -80,31 +80,29 @@ func (c cluster) left() {
 	}
 }
 
-func testSiteWeighsEveryPath(datapath, fact string) func(*testing.T) {
-	return func(t *testing.T) {
-		c := start(t, "--datapath", datapath, "--nodes", "3")
-		w, said := c.weigh()
-		if got := w.carried(); !slices.Equal(got, paths()) {
-			t.Errorf("pods were measured on %v, want %v: %s", got, paths(), said)
-		}
+// testWeighed measures on every path.
+func (c cluster) testWeighed(v variant) {
+	c.t.Helper()
+	w, said := c.weigh()
+	if got := w.carried(); !slices.Equal(got, paths()) {
+		c.t.Errorf("pods were measured on %v, want %v: %s", got, paths(), said)
+	}
+	for _, fact := range []string{v.fact, "network policies are not enforced: h1/c1 reached h1/c2, which one of them closed"} {
 		if !slices.ContainsFunc(w.Facts, func(f string) bool { return strings.Contains(f, fact) }) {
-			t.Errorf("facts %q have no %q", w.Facts, fact)
+			c.t.Errorf("facts %q have no %q", w.Facts, fact)
 		}
-		if !slices.Contains(w.Facts, "network policies are not enforced: h1/c1 reached h1/c2, which one of them closed") {
-			t.Errorf("facts %q do not say that nothing here enforces policies", w.Facts)
-		}
-		if datapath == "flannel" {
-			c.testPairs()
-			c.testLoad()
-			c.testTrace()
-		} else {
-			c.testImage()
-			c.testChange()
-		}
-		c.left()
-		if out, said, status := c.tare(c.kubeconfig, "clean", "--site", "kubernetes"); status != 0 || !strings.Contains(out, "nothing is left") {
-			t.Errorf("tare clean: status %d: %s%s", status, out, said)
-		}
+	}
+	if v.datapath == "flannel" {
+		c.testPairs()
+		c.testLoad()
+		c.testTrace()
+	} else {
+		c.testImage()
+		c.testChange()
+	}
+	c.left()
+	if out, said, status := c.tare(c.kubeconfig, "clean", "--site", "kubernetes"); status != 0 || !strings.Contains(out, "nothing is left") {
+		c.t.Errorf("tare clean: status %d: %s%s", status, out, said)
 	}
 }
 

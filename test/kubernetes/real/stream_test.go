@@ -131,8 +131,8 @@ func readFrame(in io.Reader) (head, body []byte, err error) {
 }
 
 // What is between tare and the pods may refuse WebSocket, or lose bytes.
-func testStreams(t *testing.T) {
-	c := start(t)
+func (c cluster) testStreams() {
+	t := c.t
 	t.Run("no WebSocket", func(t *testing.T) {
 		f := &front{noWebSocket: true}
 		w, said := c.in(t).before(f).weigh("--paths", "same-host,cross-host")
