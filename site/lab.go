@@ -205,9 +205,9 @@ func (l *Lab) open(ctx context.Context, do string, req request, files ...*os.Fil
 
 // Build builds the spec's clusters and sets up their networks. One that fails has its
 // error in the topology; the others stay. A lab that would not fit into the machine's limits
-// is a *LimitError.
+// is a *LimitError, and one with a choice that the kernel does not have a *ChoiceError.
 func (l *Lab) Build(ctx context.Context, spec Spec) error {
-	if err := spec.fits("/", mostFiles()); err != nil {
+	if err := errors.Join(spec.hasCC("/"), spec.fits("/", mostFiles())); err != nil {
 		return err
 	}
 	if l.owned != nil && l.owned.name != "" && l.owned.claim == nil && makesCgroups() {

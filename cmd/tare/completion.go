@@ -50,14 +50,29 @@ func completeWords(c *cobra.Command) {
 		}
 	case "tare list":
 		c.ValidArgs = []string{"networks", "workloads", "cases"}
+	case "tare lab exec":
+		c.ValidArgsFunction = completePlaces
 	case "tare explain": // it names causes
-	case "tare trend", "tare import", "tare image", "tare lab exec": // any file or folder
+	case "tare trend", "tare import", "tare image": // any file or folder
 	default:
 		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	if f := c.Flags().Lookup("report"); f != nil {
 		_ = c.RegisterFlagCompletionFunc(f.Name, filesNamed("html", "md", "csv"))
 	}
+}
+
+// completePlaces completes the place at which a command runs in a lab; what follows is the command.
+func completePlaces(c *cobra.Command, had []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(had) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	l, err := site.Join(c.Context(), c.Flag("name").Value.String())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp // the shell shows no errors
+	}
+	defer l.Close()
+	return choices{words: l.Topology.Addresses()}.completing(typed)
 }
 
 func filesNamed(endings ...string) cobra.CompletionFunc {
@@ -112,6 +127,10 @@ func choicesOf(c *cobra.Command, flag string) choices {
 		return choices{words: experiment.Sweepable(), open: true}
 	case "by":
 		return choices{words: append(experiment.Comparable(), "kernel"), open: true}
+	case "cc":
+		return one(site.CongestionControls()...)
+	case "link":
+		return several([]string{"100mbit", "1gbit", "10gbit", "25gbit"})
 	case "baseline":
 		return one(networkWords()...)
 	case "site":
