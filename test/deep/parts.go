@@ -29,7 +29,7 @@ func allParts() []part {
 			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
 			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "diagnose", "cmd/tare"},
 			command: "CGO_ENABLED=0 parts/build test/kubernetes; go -C test/kubernetes vet ./...; " +
-				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 4 -run '^TestReal' ./... | go run ./test/verdict",
+				"go -C test/kubernetes " + strings.TrimPrefix(passing, "go ") + " -parallel 3 -run '^TestReal' ./... | go run ./test/verdict",
 		},
 		tests("mutants", "how many changes of the statistics, rules and readers no test notices", "./test/mutants").
 			and("stats", "weigh", "wire", "foreign", "diagnose", "firewall", "experiment/schedule").crowded(),

@@ -42,9 +42,9 @@ func subjects() []subject {
 		{"wire", 1, "", ""},
 		{"stats", 10, ofStats, ""},
 		{"experiment/schedule", 2, "", ""},
-		{"weigh", 5, ofWeigh, ""},
-		{"foreign", 20, ofForeign, ofLogs},
-		{"diagnose", 20, "", ofFixes},
+		{"weigh", 10, ofWeigh, ""},
+		{"foreign", 40, ofForeign, ofLogs},
+		{"diagnose", 40, "", ofFixes},
 		{"firewall", 3, "", ""},
 	}
 }
