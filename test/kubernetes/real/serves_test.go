@@ -89,18 +89,22 @@ func (c cluster) testReach(pods map[string]pod, nodes []string) {
 	}
 	service := c.kubectl("", "get", "service", "web", "-o", "jsonpath={.spec.clusterIP}") + ":80"
 	// Not wget -T: Debian's static busybox crashes on it.
-	const many = `for n in $(seq 60); do timeout 5 wget -qO- http://$0/; done`
-	for what, answers := range map[string]string{
-		"ClusterIP from a pod": c.kubectl("", "exec", pods["h1"].name, "--", "sh", "-c", many, service),
-		"NodePort from a host": c.atHost("h2", "sh", "-c", strings.Replace(many, "wget", "busybox wget", 1), nodePort),
+	const many = `for n in $(seq 60); do timeout 5 wget -qO- http://$0/; done; true`
+	for what, ask := range map[string]func() string{
+		"ClusterIP from a pod": func() string { return c.kubectl("", "exec", pods["h1"].name, "--", "sh", "-c", many, service) },
+		"NodePort from a host": func() string {
+			return c.atHost("h2", "sh", "-c", strings.Replace(many, "wget", "busybox wget", 1), nodePort)
+		},
 	} {
-		got := strings.Fields(answers)
-		if len(got) != 60 {
-			c.t.Errorf("%s: %d answers of 60", what, len(got))
-		}
-		slices.Sort(got)
-		if got = slices.Compact(got); !slices.Equal(got, nodes) {
-			c.t.Errorf("%s: answers are of %v", what, got)
-		}
+		// What serves on a node learns of another pod a while after that is ready.
+		c.until("60 requests for the "+what+" reach every pod", func() bool {
+			got := strings.Fields(ask())
+			if len(got) != 60 {
+				c.t.Logf("%s: %d answers of 60", what, len(got))
+				return false
+			}
+			slices.Sort(got)
+			return slices.Equal(slices.Compact(got), nodes)
+		})
 	}
 }
