@@ -71,8 +71,11 @@ func completePlaces(c *cobra.Command, had []string, typed string) ([]string, cob
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp // the shell shows no errors
 	}
-	defer l.Close()
-	return choices{words: l.Topology.Addresses()}.completing(typed)
+	places := choices{words: l.Topology.Addresses()}
+	if l.Close() != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return places.completing(typed)
 }
 
 func filesNamed(endings ...string) cobra.CompletionFunc {
@@ -134,10 +137,7 @@ func choicesOf(c *cobra.Command, flag string) choices {
 	case "baseline":
 		return one(networkWords()...)
 	case "site":
-		if c.Name() == "mesh" {
-			return one(ofMeshSites...)
-		}
-		return one(siteNames()...)
+		return one(sitesOf(c)...)
 	case "endpoint":
 		return choices{words: site.Places(), open: true}
 	case "lang":
@@ -151,6 +151,14 @@ func choicesOf(c *cobra.Command, flag string) choices {
 		return choices{words: a.Words, list: a.Many}
 	}
 	return choicesOfParam(c, flag)
+}
+
+// sitesOf are the sites that a command takes.
+func sitesOf(c *cobra.Command) []string {
+	if c.Name() == "mesh" {
+		return ofMeshSites
+	}
+	return siteNames()
 }
 
 // choicesOfParam are the values of a parameter: of one of workloads, those of the workloads that are typed.
