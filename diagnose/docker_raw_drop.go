@@ -49,7 +49,7 @@ func (m met) keepsDirect() bool {
 	return address && device
 }
 
-// addressOf is the address that such a rule keeps.
+// keptAddress is the address that such a rule keeps.
 func (m met) keptAddress() string {
 	for _, match := range m.Rule.Matches {
 		if match.Key != "iifname" {

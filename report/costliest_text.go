@@ -53,13 +53,14 @@ func (w words) most(a answer) string {
 // inTurn are texts that follow each other, without those that are empty. Where a sentence's end is as wide as
 // a letter, no blank follows it.
 func (w words) inTurn(texts ...string) (all string) {
+	stop := w.say("full_stop")
 	for _, text := range texts {
-		if all != "" && text != "" && !strings.HasSuffix(all, w.say("full_stop")) || strings.HasSuffix(all, ".") {
+		if all != "" && text != "" && (stop == "." || !strings.HasSuffix(all, stop)) {
 			all += " "
 		}
 		all += text
 	}
-	return strings.TrimSpace(all)
+	return all
 }
 
 // unsized reports whether nobody knows what share of a toll a finding has.

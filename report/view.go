@@ -78,18 +78,7 @@ type viewRow struct {
 type viewFinding struct {
 	result.Finding
 	Where []string          `json:"where"`
-	Named map[string]string `json:"named,omitempty"` // by language: its ID with its name
-}
-
-// namesOf are the names of a cause in the languages that have one for it.
-func namesOf(id string) map[string]string {
-	named := map[string]string{}
-	for _, language := range Languages() {
-		if w := wordsOf(language); w.causes[id] != "" {
-			named[language] = w.causeID(id)
-		}
-	}
-	return named
+	Named map[string]string `json:"named"` // by language: its ID with its name
 }
 
 // viewsOf takes from results what is drawn, on one page.
@@ -145,8 +134,9 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 		shown.Ladder, shown.NICs = ladderView(g, groups), nics[g]
 		v.Groups = append(v.Groups, shown)
 	}
+	chinese := wordsOf(Chinese) // the only language with names of causes
 	for _, c := range causes(res) {
-		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where, namesOf(c.ID)})
+		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where, map[string]string{Chinese: chinese.causeID(c.ID)}})
 	}
 	return v
 }

@@ -29,7 +29,8 @@ func pairs() [][2]engine.Need {
 
 // Choose finds an engine whose version begins as wanted: "29", "20.10"; empty: the
 // distribution's. Its rules are written by a back end: iptables, or nftables, which
-// Docker has since 29. Each is asked for its version in a host. The error of what the machine lacks is an *engine.MissingError.
+// Docker has since 29. Each is asked for its version in a host. The error of what the machine
+// lacks is an *engine.MissingError.
 func Choose(h *lab.Host, version, backend string) (Choice, error) {
 	var had []string
 	for _, pair := range pairs() {
