@@ -150,6 +150,12 @@ func (n Network) Own() []string {
 // Takes reports whether the network has the parameter.
 func (n Network) Takes(name string) bool { _, has := n.param(name); return has }
 
+// OfSingleNetworks reports whether networks have the parameter, but not all of them.
+func OfSingleNetworks(name string) bool {
+	named := func(p Param) bool { return p.Name == name }
+	return slices.ContainsFunc(Params(), named) && !slices.ContainsFunc(common(), named)
+}
+
 // CheckParam fails if the network does not have the parameter, or the parameter
 // does not accept the value.
 func (n Network) CheckParam(name, value string) error {

@@ -133,6 +133,7 @@ var belongings = sync.OnceValue(func() []belonging {
 		{flags: "json", heading: forOutput, at: anywhere, in: plans&^ofChange | ofCase},
 		{flags: "lang", heading: forOutput, at: anywhere, in: plans&^checking | ofCase},
 
+		{flags: singleParam, heading: ofNetworks, at: anywhere, in: plans},
 		{flags: "in", heading: ofSites, at: atSSH, in: ofSite, instead: "name the machines too, as in --machines a,b"},
 		{flags: "far-path", heading: ofSites, at: atEndpoint | atSSH, in: ofSite, instead: "name the ends too, as in --endpoint h1='ssh a' or --machines a,b"},
 		{flags: "docker-context docker-command", heading: ofSites, at: atDocker, in: ofSite | cleaning},

@@ -15,7 +15,7 @@ import (
 	"tare/test/labtest"
 )
 
-// flagsOf are the flags of a verb that people see.
+// flagsOf are the flags of a verb that people type.
 func flagsOf(t *testing.T, verb string) (names []string, c *cobra.Command) {
 	t.Helper()
 	c, _, err := rootCommand(streams{in: os.Stdin, out: io.Discard, err: io.Discard, manner: &manner{}}).Find(strings.Fields(verb))
@@ -23,7 +23,8 @@ func flagsOf(t *testing.T, verb string) (names []string, c *cobra.Command) {
 		t.Fatal(err)
 	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden && f.Name != "help" {
+		single := catalog.OfSingleNetworks(strings.ReplaceAll(f.Name, "-", "_"))
+		if (single || !f.Hidden) && f.Name != "help" {
 			names = append(names, f.Name)
 		}
 	})
@@ -96,7 +97,7 @@ func TestFlagsToReadAreFew(t *testing.T) {
 func TestParametersHaveOwners(t *testing.T) {
 	for _, heading := range []string{ofNetworks, ofWorkloads, ofSites} {
 		for _, name := range flagsIn(heading) {
-			common := slices.Contains([]string{catalog.Hosts, catalog.Containers, catalog.Rules, "rules-by", catalog.With, catalog.Neighbour}, name)
+			common := slices.Contains([]string{singleParam, catalog.Hosts, catalog.Containers, catalog.Rules, "rules-by", catalog.With, catalog.Neighbour}, name)
 			labtest.Equal(t, "--"+name+" is of every network", owners(name) == "", common)
 		}
 	}

@@ -33,6 +33,9 @@ func completeWords(c *cobra.Command) {
 			return
 		}
 		_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			if f.Name == singleParam {
+				return completeParam(c, typed)
+			}
 			return choicesOf(c, f.Name).completing(typed)
 		}) // it fails for a flag that is not there alone
 	}

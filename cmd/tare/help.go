@@ -41,7 +41,7 @@ func usage(c *cobra.Command) error {
 	for _, group := range headed(c) {
 		text.WriteString("\n\n" + group.heading + ":\n" + strings.TrimRight(group.text(), "\n"))
 		if isParameter(group.heading) {
-			note = "\n\n\"tare help parameters\" says what each parameter does, and what has it."
+			note = "\n\n\"tare help parameters\" says what each parameter does, and how --param sets it."
 		}
 	}
 	text.WriteString(note)
@@ -148,6 +148,9 @@ func parameters() string {
 Each is refused where nothing has it. tare list networks and tare list workloads
 name those of each. In a plan they have the same names, with _ for -.
 
+--param gives one to a single network or workload: --param bridge.rules=1000. A
+flag, and --param rules=1000, give it to all that have it.
+
 Every network but ` + catalog.Baseline + ` has the parameters of networks that name none. A comma
 list weighs a network with each value.
 `
@@ -159,6 +162,7 @@ list weighs a network with each value.
 		group.SortFlags = false
 		for _, name := range flagsIn(heading) {
 			flag := *flags.Lookup(name)
+			flag.Hidden = false
 			if has := owners(name); has != "" {
 				flag.Usage += " [" + has + "]"
 			}

@@ -53,7 +53,7 @@ func labUpCommand(s streams) *cobra.Command {
 			spec, err := labSpec(args, hosts, containers, func(p *result.Plan) error {
 				p.EncapNIC = nil
 				p.Axes = p.Axes.With("nic", nic).With("mtu", float64(mtu)).With("ip", float64(ip)).With("pin", pin).With("cc", cc)
-				var errs []error
+				errs := []error{checkParams(c.Flags(), p, own...)}
 				varied, err := networkParams(c.Flags(), p.Networks, own...)
 				p.Networks, errs = varied, append(errs, err)
 				if link != "" {
@@ -88,6 +88,7 @@ func labUpCommand(s streams) *cobra.Command {
 	c.Flags().IntVar(&hosts, "hosts", labHosts, "hosts of each network")
 	c.Flags().IntVar(&containers, "containers", labContainers, "containers of each host")
 	registerParams(c.Flags(), catalog.Params(), own...)
+	registerParam(c.Flags())
 	c.Flags().StringVar(&nic, "nic", lab.NICs()[0], "model of the hosts' interfaces: "+strings.Join(lab.NICs(), ", "))
 	c.Flags().StringVar(&link, "link", "", "link between hosts: its rate, for example 10gbit, and what it does besides, as in 1gbit,delay=20ms,loss=0.1%,reorder=1% (default: limited by the CPU only)")
 	c.Flags().IntVar(&mtu, "mtu", 1500, "MTU of the link between hosts, in bytes")

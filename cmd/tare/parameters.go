@@ -15,7 +15,7 @@ import (
 )
 
 // registerParams adds a flag for each parameter of the catalog except those that a verb has not, or defines
-// itself.
+// itself. Those of single networks are not shown: --param is.
 func registerParams(flags *pflag.FlagSet, params []catalog.Param, without ...string) {
 	for _, p := range params {
 		if slices.Contains(without, p.Name) {
@@ -30,34 +30,29 @@ func registerParams(flags *pflag.FlagSet, params []catalog.Param, without ...str
 		} else {
 			flags.String(flagName(p.Name), "", doc)
 		}
+		flags.Lookup(flagName(p.Name)).Hidden = catalog.OfSingleNetworks(p.Name)
 	}
-}
-
-// paramOf is what is given for a parameter.
-func paramOf(flags *pflag.FlagSet, name string) (text string, is bool) {
-	flag := flags.Lookup(flagName(name))
-	if flag == nil || !flag.Changed {
-		return "", false
-	}
-	return flag.Value.String(), true
 }
 
 // networkParams sets on each network the parameters that it takes of those that are given. With a comma list the
 // network is weighed once with each value. Those that a verb defines itself are not set.
 func networkParams(flags *pflag.FlagSet, plans []result.NetworkPlan, without ...string) ([]result.NetworkPlan, error) {
 	for _, p := range catalog.Params() {
-		text, is := paramOf(flags, p.Name)
-		if !is || slices.Contains(without, p.Name) {
+		if slices.Contains(without, p.Name) || !typedParam(flags, p.Name) {
 			continue
 		}
-		values := []string{text}
-		switch {
-		case p.List:
-			values = list(text, p.Values)
-		case p.Absent:
-			values = []string{"", text}
-		}
-		varied, taken := vary(plans, p, values)
+		varied, taken := vary(plans, p, func(network string) []string {
+			text, is := paramOf(flags, network, p.Name)
+			switch {
+			case !is:
+				return nil
+			case p.List:
+				return list(text, p.Values)
+			case p.Absent:
+				return []string{"", text}
+			}
+			return []string{text}
+		})
 		if unknown, is := result.First(plans, func(n result.NetworkPlan) bool { _, known := catalog.FindNetwork(n.Name); return !known }); is {
 			return nil, experiment.Unknown("network", unknown.Name, experiment.Everything())
 		}
@@ -71,10 +66,10 @@ func networkParams(flags *pflag.FlagSet, plans []result.NetworkPlan, without ...
 
 // checkTyped refuses a plan from a file that names what would be executed, or taken from
 // the machine, unless the command line names it too: a file may be from anybody. typed
-// reports whether a flag was given.
-func checkTyped(file string, plans []result.NetworkPlan, typed func(flag string) bool) error {
+// reports whether a parameter was given.
+func checkTyped(file string, plans []result.NetworkPlan, typed func(param string) bool) error {
 	for _, p := range catalog.Params() {
-		if !p.Typed || typed(flagName(p.Name)) {
+		if !p.Typed || typed(p.Name) {
 			continue
 		}
 		for _, plan := range plans {
@@ -101,12 +96,13 @@ func takers(param string) (names []string) {
 	return names
 }
 
-// vary repeats each network that takes the parameter, once for each value; taken
+// vary repeats each network that takes the parameter, once for each value that is given for it; taken
 // reports whether any network does.
-func vary(plans []result.NetworkPlan, p catalog.Param, values []string) (varied []result.NetworkPlan, taken bool) {
+func vary(plans []result.NetworkPlan, p catalog.Param, given func(network string) []string) (varied []result.NetworkPlan, taken bool) {
 	for _, plan := range plans {
 		n, known := catalog.FindNetwork(plan.Name)
-		if !known || !n.Takes(p.Name) {
+		values := given(plan.Name)
+		if !known || !n.Takes(p.Name) || values == nil {
 			varied = append(varied, plan)
 			continue
 		}
@@ -129,7 +125,7 @@ func vary(plans []result.NetworkPlan, p catalog.Param, values []string) (varied 
 // are given.
 func workloadParams(flags *pflag.FlagSet, w *result.WorkloadPlan) error {
 	for _, p := range catalog.WorkloadParams() {
-		text, is := paramOf(flags, p.Name)
+		text, is := paramOf(flags, w.Name, p.Name)
 		if !is {
 			continue
 		}
@@ -186,7 +182,7 @@ func applicationParams(flags *pflag.FlagSet, plans []result.WorkloadPlan) (varie
 	for _, plan := range plans {
 		kind, _ := catalog.FindWorkload(plan.Name)
 		program := func(name string, into *string, of []string) {
-			if text, is := paramOf(flags, name); is && kind.Application() && (text == catalog.Ours || slices.Contains(of, text)) {
+			if text, is := paramOf(flags, plan.Name, name); is && kind.Application() && (text == catalog.Ours || slices.Contains(of, text)) {
 				*into, taken[name] = text, true
 			}
 		}
@@ -214,7 +210,7 @@ func applicationParams(flags *pflag.FlagSet, plans []result.WorkloadPlan) (varie
 // given for it; nil: nothing.
 func severalOf(flags *pflag.FlagSet, kind catalog.Workload) (name string, counts []string) {
 	for _, name := range []string{catalog.Connections, catalog.AtOnce} {
-		if text, is := paramOf(flags, name); is && slices.Contains(kind.Params(), name) {
+		if text, is := paramOf(flags, kind.Name, name); is && slices.Contains(kind.Params(), name) {
 			return name, append([]string{}, list(text, nil)...)
 		}
 	}
@@ -224,7 +220,7 @@ func severalOf(flags *pflag.FlagSet, kind catalog.Workload) (name string, counts
 // untaken is the error of a parameter that no workload of the plan takes; nil: one
 // takes it, or it is not given. choices are what to give instead.
 func untaken(flags *pflag.FlagSet, taken map[string]bool, name, choices string) error {
-	text, is := paramOf(flags, name)
+	text, is := paramOf(flags, "", name)
 	if !is || taken[name] {
 		return nil
 	}

@@ -77,7 +77,8 @@ type given struct {
 	typed string // after "--"
 }
 
-// givenFlags are the flags of the command line that are listed, in that order, and the one that --sweep gives values to.
+// givenFlags are the flags of the command line that are listed, in that order, and those that --sweep and
+// --param give values to.
 func givenFlags(flags *pflag.FlagSet) (all []given) {
 	for _, b := range belongings() {
 		for _, name := range strings.Fields(b.flags) {
@@ -86,6 +87,11 @@ func givenFlags(flags *pflag.FlagSet) (all []given) {
 				continue
 			}
 			all = append(all, given{b, name})
+			for _, a := range assignments(flags) {
+				if to, known := byFlag()[flagName(a.name)]; known && name == singleParam {
+					all = append(all, given{to, singleParam + " " + a.key()})
+				}
+			}
 			if name == "sweep" {
 				axis, _, _ := strings.Cut(f.Value.String(), "=")
 				swept := sweepFlag{axis: strings.ReplaceAll(axis, "-", "_")}

@@ -60,6 +60,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.cpus, "cpus", "", "CPUs of each host, as h1=0,h2=1")
 	registerParams(flags, catalog.WorkloadParams())
 	registerParams(flags, catalog.Params())
+	registerParam(flags)
 	f.sweep.register(flags)
 	f.by.register(flags)
 	flags.StringVar(&f.baseline, "baseline", "", "also compare every network with this one, as docker-host")
@@ -102,14 +103,14 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 			return plan, &exitError{exitWrong, err}
 		}
 		f.listed = result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })
-		if err := checkTyped(args[0], plan.Networks, flags.Changed); err != nil {
+		if err := checkTyped(args[0], plan.Networks, func(name string) bool { return typedParam(flags, name) }); err != nil {
 			return plan, &exitError{exitWrong, err}
 		}
 	}
 	if err := f.sweep.take(flags, len(args) == 1); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
-	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), f.applyValues(flags, &plan), applyWorkloads(flags, plan.Workloads), f.sweep.apply(&plan)); err != nil {
+	if err := errors.Join(f.applyLists(flags, &plan, &narrowed), checkParams(flags, &plan), f.applyValues(flags, &plan), applyWorkloads(flags, plan.Workloads), f.sweep.apply(&plan)); err != nil {
 		return plan, &exitError{exitWrong, err}
 	}
 	var err error
