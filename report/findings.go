@@ -17,21 +17,35 @@ type cause struct {
 	where []string // with the share of each cell's toll, where there are several
 }
 
-// Findings writes what a diagnosis found, the worst first, and what it could
+// Findings writes what a diagnosis found, the worst first, or where it looked in vain, and what it could
 // not see. The only error is that of w.
-func Findings(w io.Writer, found []result.Finding, unread []result.Unread, opts Options) error {
+func Findings(w io.Writer, d result.Diagnosis, opts Options) error {
 	p := newPage(opts)
-	if len(found) == 0 {
-		p.line(p.say("no_fault"))
+	if len(d.Findings) == 0 {
+		p.item("", p.say("no_fault", "where", p.looked(d.Looked)))
 	}
-	for i, f := range found {
+	for i, f := range d.Findings {
 		p.finding(i, cause{f, f.Paths})
 		p.line("     " + p.say("lead_fix") + result.Plain(f.Fix)) // on one line, however long: to paste
 	}
-	for _, u := range unread {
+	for _, u := range d.Unread {
 		p.item("  "+p.say("lead_unread"), u.Source+": "+u.Reason)
 	}
 	return p.to(w, "findings")
+}
+
+// looked is what a diagnosis looked at.
+func (w words) looked(l result.Looked) string {
+	var parts []string
+	for _, of := range []struct {
+		many string
+		n    int
+	}{{"path", l.Paths}, {"trial", l.Trials}, {"counter", l.Counters}, {"setting", l.Settings}, {"route", l.Routes}} {
+		if of.n > 0 {
+			parts = append(parts, w.count(of.many, of.n))
+		}
+	}
+	return strings.Join(parts, w.say("comma"))
 }
 
 // causes lists the findings of a result and of its cells, each once.

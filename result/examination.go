@@ -28,6 +28,37 @@ type Examination struct {
 	Unread    []Unread
 }
 
+// Diagnosis is what a doctor found, the worst first, what could not be read, and how much was looked at.
+type Diagnosis struct {
+	Findings []Finding `json:"findings"`
+	Unread   []Unread  `json:"unread"`
+	Looked   Looked    `json:"looked"`
+}
+
+// Looked is how much a diagnosis looked at.
+type Looked struct {
+	Paths    int `json:"paths"`
+	Trials   int `json:"trials"`   // exchanges of messages
+	Counters int `json:"counters"` // that moved meanwhile; of the machine, in a second
+	Settings int `json:"settings"` // and other states
+	Routes   int `json:"routes"`
+}
+
+// Add counts what was looked at for an examination.
+func (l *Looked) Add(e Examination) {
+	if len(e.Trials) > 0 {
+		l.Paths++
+	}
+	l.Trials += len(e.Trials)
+	for _, r := range e.Readings {
+		l.Counters += len(r.Counts)
+	}
+	for _, s := range e.States {
+		l.Settings += len(s.Values)
+	}
+	l.Routes += len(e.Routes)
+}
+
 // Trial is one exchange of messages that was tried on a path.
 type Trial struct {
 	Workload string             `json:"workload"`

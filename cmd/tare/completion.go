@@ -13,6 +13,7 @@ import (
 	"tare/report"
 	"tare/result"
 	"tare/site"
+	"tare/site/kubernetes"
 )
 
 // choices are the words that a flag or an argument takes.
@@ -143,6 +144,12 @@ func choicesOf(c *cobra.Command, flag string) choices {
 		return one(sitesOf(c)...)
 	case "endpoint":
 		return choices{words: site.Places(), open: true}
+	case "docker-context":
+		return one(site.DockerContexts()...)
+	case "docker-command":
+		return one("docker", "podman")
+	case "context":
+		return one(kubernetes.Contexts()...)
 	case "lang":
 		return one(report.Languages()...)
 	case "format":

@@ -55,16 +55,16 @@ The exit status is 4 if a finding is an error, else 0.`,
 			}
 			examine := f.diagnose
 			if elsewhere {
-				examine = func(ctx context.Context) ([]result.Finding, []result.Unread, error) { return f.diagnosePlaces(ctx, s) }
+				examine = func(ctx context.Context) (result.Diagnosis, error) { return f.diagnosePlaces(ctx, s) }
 			}
-			found, unread, err := examine(c.Context())
+			d, err := examine(c.Context())
 			if err != nil {
 				return err
 			}
-			if err := f.print(s, found, unread); err != nil {
+			if err := f.print(s, d); err != nil {
 				return err
 			}
-			for _, finding := range found {
+			for _, finding := range d.Findings {
 				if finding.Severity == result.SeverityError {
 					return &exitError{status: exitUnmet}
 				}
@@ -100,7 +100,7 @@ func (f *doctorFlags) relate(c *cobra.Command) {
 	belong(c)
 }
 
-func (f doctorFlags) diagnose(ctx context.Context) ([]result.Finding, []result.Unread, error) {
+func (f doctorFlags) diagnose(ctx context.Context) (result.Diagnosis, error) {
 	if f.lab == "" {
 		return diagnoseMachine(ctx, f.docker)
 	}
@@ -108,17 +108,17 @@ func (f doctorFlags) diagnose(ctx context.Context) ([]result.Finding, []result.U
 }
 
 // diagnoseLab examines a lab in its present state.
-func (f doctorFlags) diagnoseLab(ctx context.Context) (found []result.Finding, unread []result.Unread, err error) {
+func (f doctorFlags) diagnoseLab(ctx context.Context) (d result.Diagnosis, err error) {
 	l, err := site.Join(ctx, f.lab)
 	if err != nil {
-		return nil, nil, labError(err)
+		return d, labError(err)
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
 	var pair *experiment.Pair
 	if f.from != "" {
 		for _, at := range []string{f.from, f.to} {
 			if !l.Topology.Has(at) {
-				return nil, nil, experiment.Unknown("place", at, l.Topology.Addresses())
+				return d, experiment.Unknown("place", at, l.Topology.Addresses())
 			}
 		}
 		pair = &experiment.Pair{From: f.from, To: f.to}
@@ -127,12 +127,12 @@ func (f doctorFlags) diagnoseLab(ctx context.Context) (found []result.Finding, u
 }
 
 // diagnosePlaces examines places that tare did not build.
-func (f doctorFlags) diagnosePlaces(ctx context.Context, s streams) (found []result.Finding, unread []result.Unread, err error) {
+func (f doctorFlags) diagnosePlaces(ctx context.Context, s streams) (d result.Diagnosis, err error) {
 	progress := newProgress(s)
 	defer progress.end()
 	e, err := f.site.reach(ctx, progress)
 	if err != nil {
-		return nil, nil, err
+		return d, err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
 	return findIn(ctx, site.Examined{Endpoints: e}, e.Doubted(), experiment.Asked{Idle: f.idle}, "")
@@ -140,20 +140,22 @@ func (f doctorFlags) diagnosePlaces(ctx context.Context, s streams) (found []res
 
 // findIn examines what was asked for of a site. lab is its name; empty: it
 // has none.
-func findIn(ctx context.Context, s experiment.Site, t site.Topology, asked experiment.Asked, lab string) (found []result.Finding, unread []result.Unread, err error) {
+func findIn(ctx context.Context, s experiment.Site, t site.Topology, asked experiment.Asked, lab string) (d result.Diagnosis, err error) {
 	all, err := experiment.Examine(ctx, s, t, asked)
 	if err != nil {
-		return nil, nil, err
+		return d, err
 	}
 	for _, one := range all {
 		e := &diagnose.Evidence{Examination: one, Lab: lab, Prefix: t.Prefix(one.Cluster), Passing: passing(all, one)}
 		for _, finding := range diagnose.Find(e) {
 			finding.Paths = []string{pathName(one)}
-			found = append(found, finding)
+			d.Findings = append(d.Findings, finding)
 		}
-		unread = append(unread, one.Unread...)
+		d.Unread = append(d.Unread, one.Unread...)
+		d.Looked.Add(one)
 	}
-	return diagnose.Join(lab, found), unread, nil
+	d.Findings = diagnose.Join(lab, d.Findings)
+	return d, nil
 }
 
 // passing is the path that lacks one step of another, if it passes: that without the Service or the
@@ -176,12 +178,10 @@ func pathName(e result.Examination) string {
 }
 
 // print writes the findings for people, or for programs.
-func (f doctorFlags) print(s streams, found []result.Finding, unread []result.Unread) error {
+func (f doctorFlags) print(s streams, d result.Diagnosis) error {
+	d.Unread = append([]result.Unread{}, probe.Unread(d.Unread)...)
 	if f.json {
-		return writeJSON(s.out, struct {
-			Findings []result.Finding `json:"findings"`
-			Unread   []result.Unread  `json:"unread"`
-		}{found, append([]result.Unread{}, probe.Unread(unread)...)})
+		return writeJSON(s.out, d)
 	}
-	return report.Findings(s.out, found, probe.Unread(unread), f.lang.shownOn(s.out, s.manner))
+	return report.Findings(s.out, d, f.lang.shownOn(s.out, s.manner))
 }

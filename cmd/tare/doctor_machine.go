@@ -20,12 +20,12 @@ const dockerSocket = "/var/run/docker.sock"
 
 // diagnoseMachine examines this machine in its present state and, if docker is
 // set, the firewall rules of its Docker.
-func diagnoseMachine(ctx context.Context, docker bool) ([]result.Finding, []result.Unread, error) {
+func diagnoseMachine(ctx context.Context, docker bool) (result.Diagnosis, error) {
 	e := &diagnose.Evidence{Examination: result.Examination{Places: []string{""}}}
 	if docker {
 		conn, err := net.Dial("unix", dockerSocket)
 		if err != nil {
-			return nil, nil, &exitError{exitMissing, fmt.Errorf("reach Docker: %w: start it, or run tare as a user of the group docker", err)}
+			return result.Diagnosis{}, &exitError{exitMissing, fmt.Errorf("reach Docker: %w: start it, or run tare as a user of the group docker", err)}
 		}
 		defer conn.Close()
 		e.Network = "docker-bridge"
@@ -34,7 +34,7 @@ func diagnoseMachine(ctx context.Context, docker bool) ([]result.Finding, []resu
 	select {
 	case <-time.After(watchTime):
 	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+		return result.Diagnosis{}, ctx.Err()
 	}
 	for n, scope := range []probe.Scope{probe.Machine, probe.Namespace} {
 		readings, unread := probe.Read("/", scope).Since(before[n])
@@ -42,5 +42,7 @@ func diagnoseMachine(ctx context.Context, docker bool) ([]result.Finding, []resu
 		e.Readings, e.States = append(e.Readings, readings...), append(e.States, states...)
 		e.Unread = probe.Unread(e.Unread, unread, unseen)
 	}
-	return diagnose.Find(e), e.Unread, nil
+	d := result.Diagnosis{Findings: diagnose.Find(e), Unread: e.Unread}
+	d.Looked.Add(e.Examination)
+	return d, nil
 }

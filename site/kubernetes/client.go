@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-logr/logr"
@@ -37,6 +39,15 @@ func configOf(name string) (*rest.Config, error) {
 	config.QPS, config.Burst = 200, 400
 	config.WarningHandler = rest.NoWarnings{}
 	return config, nil
+}
+
+// Contexts names those of the user's kubeconfig by alphabet; none: it can't be read.
+func Contexts() []string {
+	config, err := clientcmd.NewDefaultClientConfigLoadingRules().Load()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(config.Contexts))
 }
 
 func (s Site) connect() (*cluster, error) {
