@@ -46,12 +46,15 @@ func dockerChainMissing() Rule {
 	}
 }
 
-// missingChains are those of Docker's that are gone, or to which no packet comes.
+// missingChains are those of Docker's that are gone, or to which no packet comes. Where none is left, it can't be
+// seen whether they were those of iptables.
 func (e *Evidence) missingChains(at string) (missing []string) {
 	own := []string{"ip nat DOCKER", "ip filter DOCKER"}
 	filled := []string{"ip filter FORWARD", "ip nat PREROUTING", "ip nat POSTROUTING"}
 	all := e.names(at, rules, ".rules")
 	switch {
+	case !slices.ContainsFunc(all, func(chain string) bool { return strings.Contains(strings.ToUpper(chain), "DOCKER") }):
+		return []string{"all of them"}
 	case slices.ContainsFunc(all, func(chain string) bool { return strings.HasPrefix(chain, "ip docker-bridges ") }):
 		// Docker 29 with firewall-backend nftables: one table, and nothing of iptables.
 		own = []string{"ip docker-bridges nat-prerouting-and-output"}

@@ -193,6 +193,7 @@ func TestDockersChainsOfEachBackEnd(t *testing.T) {
 		chains map[string]float64
 		misses string
 	}{
+		"neither":                   {nil, "all of them"},
 		"nftables":                  {map[string]float64{"filter-FORWARD": 2, "nat-PREROUTING": 1, "nat-POSTROUTING": 2, "nat-prerouting-and-output": 0}, ""},
 		"nftables without its DNAT": {map[string]float64{"filter-FORWARD": 2, "nat-PREROUTING": 0, "nat-POSTROUTING": 2, "nat-prerouting-and-output": 0}, "ip docker-bridges nat-PREROUTING"},
 	} {

@@ -3,13 +3,14 @@ package foreign
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"tare/result"
 )
 
 // idle are the lines of a tool that have numbers and nothing to read: what it says of itself, what
 // another of its lines has in full.
-func idle() map[string]expression {
+var idle = sync.OnceValue(func() map[string]expression {
 	return map[string]expression{
 		"iperf3":            expressionOf(`^Linux |^Time: `),
 		"iperf":             expressionOf(`^Bursting: |^Bounce-back test|^TOS |BB\d+-PDF|^\[ CT\]|Sent \d+ datagrams|received out-of-order`),
@@ -23,7 +24,7 @@ func idle() map[string]expression {
 		"netperf":           expressionOf(`^[-\d.]+,[^ ].*,[-\d.]+$|^[-\d., ]+(?:Trans/s|10\^\dbits/s\S*)?[-\d., ]*$|^!!!|^\w+=|^>?\w+ *:|bytes +secs|10\^\dbits/s`),
 		"containerd-stress": expressionOf(`worker \d+|seconds`),
 	}
-}
+})
 
 // heading is what a script or a shell prints between runs: "== node 2 ==", a prompt, "Run 3:".
 var heading = expressionOf(`^([=#*~+-])(?:\s*[=#*~+-])+[^=#*~+-].*|^\S+@\S+.*[$#%>]|^\[\S+@\S+ [^\]]*\]|^\w[\w ,.()/-]*:$|=>\s*\{?$|rc=\d+ >>$|^(?:echo|kubectl|oc|docker|podman|nerdctl|crictl|ssh|sudo|ip netns|ping6?) `)

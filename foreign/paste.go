@@ -34,7 +34,10 @@ var (
 // marks, line numbers. It returns the lines that remain.
 func clean(data []byte) []string {
 	text := registered(colour.ReplaceAllString(decode(data), ""))
-	text = tag.ReplaceAllString(job.ReplaceAllString(newline.ReplaceAllString(text, "\n"), "$1"), "")
+	if strings.ContainsAny(text, "\r<") {
+		text = newline.ReplaceAllString(text, "\n")
+	}
+	text = tag.ReplaceAllString(job.ReplaceAllString(text, "$1"), "")
 	if entity.MatchString(text) {
 		text = html.UnescapeString(text)
 	}

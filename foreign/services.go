@@ -3,11 +3,12 @@ package foreign
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // serviceForms are how the name of a service comes before each of its lines: of docker compose,
 // kubectl logs --prefix, journalctl, stern, of iperf3 --title and pdsh, and the files of grep.
-func serviceForms() []expression {
+var serviceForms = sync.OnceValue(func() []expression {
 	return []expression{
 		expressionOf(`^([A-Za-z][\w.-]*) *\|(?: (.*))?$`),
 		expressionOf(`^\[([a-z][\w./-]*)\](?: (.*))?$`),
@@ -16,7 +17,7 @@ func serviceForms() []expression {
 		expressionOf(`^([A-Za-z][\w .@/-]*):(?: +(.*))?$`),
 		expressionOf(`^((?:\d{1,3}\.){3}\d{1,3}|[\w./-]+\.(?:log|txt|out)): ?(.*)$`),
 	}
-}
+})
 
 // services parts the lines of several services, each with its name before it: the lines of each
 // are a separate paste, in the order in which they were printed.
