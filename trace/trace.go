@@ -95,6 +95,16 @@ func Open() (*Tracer, error) {
 	return t, nil
 }
 
+// Refused is why no packet can be followed on this machine, and what to do; empty: packets can be followed.
+func Refused() string {
+	c, err := load(pathObject)
+	if err != nil {
+		return lack(err)
+	}
+	c.Close()
+	return ""
+}
+
 // Close unloads the programs.
 func (t *Tracer) Close() error {
 	for _, c := range []*ebpf.Collection{t.path, t.cpu} {

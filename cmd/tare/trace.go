@@ -14,6 +14,7 @@ import (
 	"tare/report"
 	"tare/result"
 	"tare/site"
+	"tare/trace"
 )
 
 func traceCommand(s streams) *cobra.Command {
@@ -26,11 +27,11 @@ one, in which it follows the packets through the kernel: how long each hop takes
 and which one adds the toll, where packets are lost and why, and what the CPUs
 execute. Tracing slows the packets: tare prints by how much, and scales the hops.
 
-It needs root and a kernel with BTF (Linux 6.3). Elsewhere it reports the kernel's
-counters only, and exits with status 3.
+It needs root and a kernel with BTF (Linux 6.3).
 
 With --site, --machines, --docker-context or --endpoint it builds nothing: it traces on
-each machine where the user that the command gives is root.`,
+each machine where the user that the command gives is root. Of the others it reports
+the kernel's counters only, and exits with status 3.`,
 		Example: `  tare trace
   tare trace --networks vxlan --paths cross-host
   tare trace --networks bridge --paths same-host --workloads udp_pps
@@ -129,8 +130,11 @@ func traceStatus(res *result.Result) error {
 	return nil
 }
 
-// traceInLab traces in a lab.
+// traceInLab traces in a lab. Nothing is built where no packet could be followed.
 func (f runFlags) traceInLab(ctx context.Context, s streams, plan result.Plan) error {
+	if refused := trace.Refused(); refused != "" {
+		return &exitError{exitMissing, fmt.Errorf("no packet can be followed here: %s", refused)}
+	}
 	return f.reportTrace(s, plan, func(progress *progress) (res *result.Result, err error) {
 		l, plan, err := f.lab(ctx, plan, progress)
 		if err != nil {
