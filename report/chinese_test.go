@@ -49,7 +49,9 @@ func inChinese(t *testing.T, columns int) map[string]chinese {
 	add("compared", compared(), func(b *strings.Builder) error { return Comparison(b, compared(), opts) })
 	add("unlike", result.Comparison{}, func(b *strings.Builder) error { return Comparison(b, result.Comparison{Paired: true}, opts) })
 	add("imported", imported, func(b *strings.Builder) error { return Imported(b, imported, opts) })
-	add("found", []any{found, unread}, func(b *strings.Builder) error { return Findings(b, result.Diagnosis{Findings: found, Unread: unread}, opts) })
+	add("found", []any{found, unread}, func(b *strings.Builder) error {
+		return Findings(b, result.Diagnosis{Findings: found, Unread: unread}, opts)
+	})
 	looked := result.Diagnosis{Looked: result.Looked{Paths: 1, Trials: 20, Counters: 30, Settings: 40, Routes: 2}}
 	add("none", looked, func(b *strings.Builder) error { return Findings(b, looked, opts) })
 	add("files", "run.json run.html", func(b *strings.Builder) error { return Files(b, "run.json", "run.html", false, opts) })

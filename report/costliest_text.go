@@ -145,7 +145,11 @@ func (w words) fix(f result.Finding) string {
 	if f.Fix == "" {
 		return ""
 	}
-	return w.say("answer_fix", "fix", clip(result.Plain(f.Fix), mostCause))
+	text := clip(result.Plain(f.Fix), mostCause)
+	if does, has := w.fixes[f.ID]; has {
+		text = w.say("fix_in_detail", "does", does, "fix", text)
+	}
+	return w.say("answer_fix", "fix", text)
 }
 
 // natureOf is what takes the place of a fix where there is nothing to fix: a comment without a

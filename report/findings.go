@@ -26,7 +26,7 @@ func Findings(w io.Writer, d result.Diagnosis, opts Options) error {
 	}
 	for i, f := range d.Findings {
 		p.finding(i, cause{f, f.Paths})
-		p.line("     " + p.say("lead_fix") + result.Plain(f.Fix)) // on one line, however long: to paste
+		p.line("     " + p.leadOfFix(f) + result.Plain(f.Fix)) // on one line, however long: to paste
 	}
 	for _, u := range d.Unread {
 		p.item("  "+p.say("lead_unread"), u.Source+": "+u.Reason)
@@ -38,14 +38,17 @@ func Findings(w io.Writer, d result.Diagnosis, opts Options) error {
 func (w words) looked(l result.Looked) string {
 	var parts []string
 	for _, of := range []struct {
-		many string
 		n    int
-	}{{"path", l.Paths}, {"trial", l.Trials}, {"counter", l.Counters}, {"setting", l.Settings}, {"route", l.Routes}} {
+		text string
+	}{
+		{l.Paths, w.count("path", l.Paths)}, {l.Trials, w.count("trial", l.Trials)}, {l.Counters, w.count("counter", l.Counters)},
+		{l.Settings, w.count("setting", l.Settings)}, {l.Routes, w.count("route", l.Routes)},
+	} {
 		if of.n > 0 {
-			parts = append(parts, w.count(of.many, of.n))
+			parts = append(parts, of.text)
 		}
 	}
-	return strings.Join(parts, w.say("comma"))
+	return w.join(parts...)
 }
 
 // causes lists the findings of a result and of its cells, each once.
@@ -119,7 +122,7 @@ func (p *page) findings(res *result.Result) {
 		if nature, is := natureOf(c.Fix); is {
 			p.item("     "+p.say("lead_nature"), nature)
 		} else if c.Fix != "" {
-			p.item("     "+p.say("lead_fix"), c.Fix)
+			p.item("     "+p.leadOfFix(c.Finding), c.Fix)
 		}
 		if c.Verified != nil {
 			p.item("     "+p.say("lead_verified"), p.verified(c.Verified))
@@ -175,6 +178,16 @@ func (p *page) finding(i int, c cause) {
 	if len(evidence) > 0 {
 		p.item("     "+p.say("lead_evidence"), strings.Join(evidence, "; "))
 	}
+}
+
+// leadOfFix is what comes before a fix: where the language has it, a line that says what it does.
+func (p *page) leadOfFix(f result.Finding) string {
+	does, has := p.fixes[f.ID]
+	if !has || f.Fix == "" {
+		return p.say("lead_fix")
+	}
+	p.item("     "+p.say("lead_fix"), does)
+	return p.say("lead_detail")
 }
 
 // confidence is how sure a finding is, and how much of the toll it explains.

@@ -159,10 +159,10 @@ func (w words) machine(env result.Environment) string {
 	case "none":
 		parts = append(parts, w.say("bare_metal"))
 	default:
-		parts = append(parts, w.say("virtualised", "name", clip(result.Plain(env.Virtualisation), 40)))
+		parts = append(parts, w.say("virtualised", "name", clip(w.state(env.Virtualisation), 40)))
 	}
 	if env.Privilege != "" {
-		parts = append(parts, w.say("as_user", "name", clip(result.Plain(env.Privilege), 40)))
+		parts = append(parts, w.say("as_user", "name", clip(w.state(env.Privilege), 40)))
 	}
 	return w.say("machine_is", "text", w.join(parts...)) + w.labCost(env)
 }

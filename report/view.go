@@ -79,6 +79,7 @@ type viewFinding struct {
 	result.Finding
 	Where []string          `json:"where"`
 	Named map[string]string `json:"named"` // by language: its ID with its name
+	Does  map[string]string `json:"does"`  // likewise what its fix does
 }
 
 // viewsOf takes from results what is drawn, on one page.
@@ -136,7 +137,10 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 	}
 	chinese := wordsOf(Chinese) // the only language with names of causes
 	for _, c := range causes(res) {
-		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where, map[string]string{Chinese: chinese.causeID(c.ID)}})
+		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where, map[string]string{Chinese: chinese.causeID(c.ID)}, map[string]string{}})
+		if _, nature := natureOf(c.Fix); !nature {
+			v.Findings[len(v.Findings)-1].Does[Chinese] = chinese.fixes[c.ID]
+		}
 	}
 	return v
 }

@@ -29,6 +29,7 @@ type words struct {
 	language string
 	texts    map[string]string
 	causes   map[string]string // what each cause is called, by ID; empty: it is its sentence, which is English
+	fixes    map[string]string // likewise what to do about it
 }
 
 // wordsOf reads the catalogue of a language; English is taken for one that is
@@ -43,6 +44,9 @@ func wordsOf(language string) words {
 	}
 	if text, err := catalogues.ReadFile("words/causes." + language + ".json"); err != nil || json.Unmarshal(text, &w.causes) != nil {
 		w.causes = nil // English has none
+	}
+	if text, err := catalogues.ReadFile("words/fixes." + language + ".json"); err != nil || json.Unmarshal(text, &w.fixes) != nil {
+		w.fixes = nil
 	}
 	return w
 }
@@ -71,12 +75,16 @@ func (w words) count(noun string, n int) string {
 	return w.say(key, "n", strconv.Itoa(n))
 }
 
-// state is the word for a verdict or a status, which results write in English;
+// state is the word for a verdict, a status or a circumstance, which results write in English;
 // one that is not known is shown as it is.
 func (w words) state(word string) string {
 	switch word {
 	case "slower", "faster", "equal", "failed", "skipped":
 		return w.say(word)
+	case "unknown hypervisor":
+		return w.say("unknown_hypervisor")
+	case "user namespace":
+		return w.say("user_namespace")
 	case "inconclusive":
 		return w.say("undecided")
 	}

@@ -101,18 +101,20 @@ func placesOf(text string) []string {
 	return slices.Compact(places)
 }
 
-// A report in Chinese calls each cause by a name of Chinese words: its sentence is in English.
+// A report in Chinese calls each cause by a name of Chinese words, and says what its fix does: both sentences of a
+// finding are in English.
 func TestCausesHaveNames(t *testing.T) {
-	named := wordsOf(Chinese).causes
 	ids := result.Names(docs.Causes(), func(c docs.Cause) string { return c.ID })
-	for _, id := range ids {
-		if named[id] == "" {
-			t.Errorf("%s has no name", id)
+	for _, named := range []map[string]string{wordsOf(Chinese).causes, wordsOf(Chinese).fixes} {
+		for _, id := range ids {
+			if named[id] == "" {
+				t.Errorf("%s has no name, or none of its fix", id)
+			}
 		}
-	}
-	for id := range named {
-		if !slices.Contains(ids, id) {
-			t.Errorf("%s is no cause", id)
+		for id := range named {
+			if !slices.Contains(ids, id) {
+				t.Errorf("%s is no cause", id)
+			}
 		}
 	}
 }

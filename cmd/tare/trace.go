@@ -132,10 +132,10 @@ func traceStatus(res *result.Result) error {
 
 // traceInLab traces in a lab. Nothing is built where no packet could be followed.
 func (f runFlags) traceInLab(ctx context.Context, s streams, plan result.Plan) error {
-	if refused := trace.Refused(); refused != "" {
-		return &exitError{exitMissing, fmt.Errorf("no packet can be followed here: %s", refused)}
-	}
 	return f.reportTrace(s, plan, func(progress *progress) (res *result.Result, err error) {
+		if refused := trace.Refused(); refused != "" {
+			return nil, &exitError{exitMissing, fmt.Errorf("no packet can be followed here: %s", refused)}
+		}
 		l, plan, err := f.lab(ctx, plan, progress)
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ export function findings(t, view, language) {
     f.where?.length > 0 && el("p", { class: "quiet" }, `${t("where")}${t("colon")}${f.where.join(t("semicolon"))}`),
     f.evidence?.length > 0 && el("details", {}, el("summary", {}, t("evidence")),
       el("ul", {}, f.evidence.map((e) => el("li", {}, `${e.name}: ${written(e.value)}`, e.source && el("span", { class: "quiet" }, ` (${e.source})`))))),
+    f.fix && f.does?.[language] && el("p", {}, `${t("fix")}${t("colon")}${f.does[language]}`),
     f.fix && el("div", { class: "fix" }, el("code", { tabindex: "0" }, f.fix), copyButton(t("copy"), t("copied"), () => f.fix)),
     f.verified?.before !== undefined && f.verified?.after !== undefined && el("p", {}, t("verified", { metric: f.verified.metric, before: `${percent(f.verified.before)} %`, after: `${percent(f.verified.after)} %` })))));
 }
