@@ -42,7 +42,7 @@ func (w words) looked(l result.Looked) string {
 		text string
 	}{
 		{l.Paths, w.count("path", l.Paths)}, {l.Trials, w.count("trial", l.Trials)}, {l.Counters, w.count("counter", l.Counters)},
-		{l.Settings, w.count("setting", l.Settings)}, {l.Routes, w.count("route", l.Routes)},
+		{l.Settings, w.count("setting", l.Settings)}, {l.Routes, w.count("route_entry", l.Routes)},
 	} {
 		if of.n > 0 {
 			parts = append(parts, of.text)
