@@ -144,12 +144,8 @@ func choicesOf(c *cobra.Command, flag string) choices {
 		return one(sitesOf(c)...)
 	case "endpoint":
 		return choices{words: site.Places(), open: true}
-	case "docker-context":
-		return one(site.DockerContexts()...)
-	case "docker-command":
-		return one("docker", "podman")
-	case "context":
-		return one(kubernetes.Contexts()...)
+	case "docker-context", "docker-command", "context":
+		return one(thoseOfClients(flag)...)
 	case "lang":
 		return one(report.Languages()...)
 	case "format":
@@ -161,6 +157,18 @@ func choicesOf(c *cobra.Command, flag string) choices {
 		return choices{words: a.Words, list: a.Many}
 	}
 	return choicesOfParam(c, flag)
+}
+
+// thoseOfClients are what the user's own clients are, and know.
+func thoseOfClients(flag string) []string {
+	switch flag {
+	case "docker-context":
+		return site.DockerContexts()
+	case "context":
+		return kubernetes.Contexts()
+	default:
+		return []string{"docker", "podman"}
+	}
 }
 
 // sitesOf are the sites that a command takes.
