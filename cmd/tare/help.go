@@ -17,6 +17,9 @@ const helpWidth = 80
 
 // usage writes how a command is used: the flags of one with many under headings, parameters by their names.
 func usage(c *cobra.Command) error {
+	if cutShort(c) {
+		return shortUsage(c)
+	}
 	var text strings.Builder
 	note := ""
 	text.WriteString("Usage:")
@@ -84,11 +87,11 @@ type flagGroup struct {
 
 // headed are the flags of a command under their headings.
 func headed(c *cobra.Command) (groups []flagGroup) {
-	flags, count := c.LocalFlags(), 0
-	flags.VisitAll(func(*pflag.Flag) { count++ })
+	flags := c.LocalFlags()
+	many := count(flags) >= manyFlags
 	headingOf := func(name string) string {
 		switch heading := byFlag()[name].heading; {
-		case count < manyFlags && !isParameter(heading):
+		case !many && !isParameter(heading):
 			return usualHeading
 		case heading == "":
 			return forOutput // -h

@@ -148,6 +148,7 @@ interval. It does not touch the machine's own network and leaves nothing behind.
 	root.Flags().BoolP("version", "V", false, "print the version") // by itself cobra gives -v
 	s.register(root.PersistentFlags())
 	root.SetUsageFunc(usage)
+	root.SetHelpFunc(help)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return flagError(c, err)
 	})

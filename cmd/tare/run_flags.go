@@ -82,7 +82,7 @@ func (f *runFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.json, "json", false, "write the result to standard output; no file unless --out")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print the plan as YAML and stop")
 	flags.BoolVar(&f.trace, "trace", false, "follow packets as tare trace does")
-	flags.StringVar(&f.folded, "folded", "", "with --trace: write sampled stacks to this file, for flame graphs")
+	flags.StringVar(&f.folded, "folded", "", "file for the sampled stacks of --trace, for flame graphs")
 	flags.BoolVar(&f.fixAndVerify, "fix-and-verify", false, "apply the fix of the worst finding in the lab, measure again, and report what it removes")
 	f.change.register(flags)
 	f.soak.register(flags)

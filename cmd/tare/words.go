@@ -57,6 +57,7 @@ func refuseUnknown(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
+			c.Flags().Bool(allFlags, false, "of a command with many flags: say what each of them does")
 			c.Args = func(_ *cobra.Command, args []string) error {
 				of, rest, _ := root.Find(args) // what it does not find is the rest
 				return noArgs(of, rest)

@@ -12,7 +12,7 @@ var verbLine = regexp.MustCompile(`(?m)^  ([a-z]+) +\S`)
 
 // WriteHelp writes docs/cli.md: each verb's --help is a section. ask gives what tare prints.
 func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
-	fmt.Fprint(w, "# Command line\n\nWritten by `go run ./test/docs > docs/cli.md`: what each verb says with `--help`. Flags \"as tare run\" are\n"+
+	fmt.Fprint(w, "# Command line\n\nWritten by `go run ./test/docs > docs/cli.md`: what `tare help VERB --all` says. Flags \"as tare run\" are\n"+
 		"described at [tare run](#tare-run), in the same words. `tare help parameters` is at [tare parameters](#tare-parameters).\n\n"+
 		"Exit status: 0 done; 1 a cell or the tool failed; 2 the command, plan or file is wrong;\n"+
 		"3 something it needs is missing here; 4 a limit is broken, or doctor found a fault; 5 it is not known whether one is;\n"+
@@ -23,7 +23,7 @@ func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 		"`blocks` (absent where a run ends once all is decided) and `seconds_left`, at most.\n")
 	described := map[string]string{}
 	for _, verb := range []string{"run", "compare"} {
-		help, err := ask(verb, "--help")
+		help, err := ask("help", verb, "--all")
 		if err != nil {
 			return fmt.Errorf("ask tare %s --help: %w", verb, err)
 		}
@@ -84,7 +84,7 @@ func own(help, like, there string) string {
 // eachVerb visits a verb and those below it, and topics, as the help text lists them. The scripts of shells are left
 // out: they are the same of any program.
 func eachVerb(ask func(words ...string) (string, error), verb []string, visit func(verb []string, help string)) error {
-	out, err := ask(append(verb[:len(verb):len(verb)], "--help")...)
+	out, err := ask(append(append([]string{"help"}, verb...), "--all")...)
 	if err != nil {
 		return fmt.Errorf("ask tare %s --help: %w", strings.Join(verb, " "), err)
 	}
