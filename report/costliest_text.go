@@ -116,7 +116,7 @@ func (w words) caused(f result.Finding) string {
 // causeID is the ID of a cause, with its name where the language has one.
 func (w words) causeID(id string) string {
 	if name, has := w.causes[id]; has {
-		return name + w.aside(id)
+		return name.Is + w.aside(id)
 	}
 	return id
 }
@@ -146,10 +146,18 @@ func (w words) fix(f result.Finding) string {
 		return ""
 	}
 	text := clip(result.Plain(f.Fix), mostCause)
-	if does, has := w.fixes[f.ID]; has {
+	if does := w.does(f); does != "" {
 		text = w.say("fix_in_detail", "does", does, "fix", text)
 	}
 	return w.say("answer_fix", "fix", text)
+}
+
+// does is what a fix does; empty: there is none, or the language has the fix alone.
+func (w words) does(f result.Finding) string {
+	if _, nature := natureOf(f.Fix); nature || f.Fix == "" {
+		return ""
+	}
+	return w.causes[f.ID].Fix
 }
 
 // natureOf is what takes the place of a fix where there is nothing to fix: a comment without a

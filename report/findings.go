@@ -182,8 +182,8 @@ func (p *page) finding(i int, c cause) {
 
 // leadOfFix is what comes before a fix: where the language has it, a line that says what it does.
 func (p *page) leadOfFix(f result.Finding) string {
-	does, has := p.fixes[f.ID]
-	if !has || f.Fix == "" {
+	does := p.does(f)
+	if does == "" {
 		return p.say("lead_fix")
 	}
 	p.item("     "+p.say("lead_fix"), does)

@@ -145,8 +145,8 @@ func markdownFindings(b *strings.Builder, w words, res *result.Result) {
 	for n, c := range list {
 		id := "**" + markdownText(w.causeID(c.ID)) + "**"
 		fmt.Fprintf(b, "%d. %s%s\n", n+1, w.of(id, markdownText(c.Cause)), w.aside(w.confidence(c.Finding)))
-		if _, nature := natureOf(c.Fix); !nature && c.Fix != "" && w.fixes[c.ID] != "" {
-			fmt.Fprintf(b, "\n   %s\n", markdownText(w.say("lead_fix")+w.fixes[c.ID]))
+		if does := w.does(c.Finding); does != "" {
+			fmt.Fprintf(b, "\n   %s\n", markdownText(w.say("lead_fix")+does))
 		}
 		if c.Fix != "" {
 			fmt.Fprintf(b, "\n   ```sh\n   %s\n   ```\n", strings.ReplaceAll(result.Plain(c.Fix), "```", ""))

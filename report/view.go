@@ -137,10 +137,9 @@ func viewOf(res *result.Result, groups []*weigh.Group) view {
 	}
 	chinese := wordsOf(Chinese) // the only language with names of causes
 	for _, c := range causes(res) {
-		v.Findings = append(v.Findings, viewFinding{c.Finding, c.where, map[string]string{Chinese: chinese.causeID(c.ID)}, map[string]string{}})
-		if _, nature := natureOf(c.Fix); !nature {
-			v.Findings[len(v.Findings)-1].Does[Chinese] = chinese.fixes[c.ID]
-		}
+		v.Findings = append(v.Findings, viewFinding{
+			c.Finding, c.where, map[string]string{Chinese: chinese.causeID(c.ID)}, map[string]string{Chinese: chinese.does(c.Finding)},
+		})
 	}
 	return v
 }

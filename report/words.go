@@ -28,8 +28,13 @@ func Languages() []string { return []string{English, Chinese} }
 type words struct {
 	language string
 	texts    map[string]string
-	causes   map[string]string // what each cause is called, by ID; empty: it is its sentence, which is English
-	fixes    map[string]string // likewise what to do about it
+	causes   map[string]called // by ID; none: a cause is its sentence, which is English
+}
+
+// called is what a language calls a cause, and what its fix does.
+type called struct {
+	Is  string `json:"is"`
+	Fix string `json:"fix"`
 }
 
 // wordsOf reads the catalogue of a language; English is taken for one that is
@@ -44,9 +49,6 @@ func wordsOf(language string) words {
 	}
 	if text, err := catalogues.ReadFile("words/causes." + language + ".json"); err != nil || json.Unmarshal(text, &w.causes) != nil {
 		w.causes = nil // English has none
-	}
-	if text, err := catalogues.ReadFile("words/fixes." + language + ".json"); err != nil || json.Unmarshal(text, &w.fixes) != nil {
-		w.fixes = nil
 	}
 	return w
 }

@@ -35,7 +35,7 @@ func (f *runFlags) caseOf(args []string) (askedCase, error) {
 		return askedCase{}, wrong("--case %s and %s: a case has its own plans: leave one of them out", f.caseID, args[0])
 	}
 	for _, own := range plans { // no flag of networks goes with a case
-		if err := checkTyped(args[0], own.Networks, func(string) bool { return false }); err != nil {
+		if err := checkTyped(args[0], own.Networks, func(string, string) bool { return false }); err != nil {
 			return askedCase{}, &exitError{exitWrong, err}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"tare/result"
 	"tare/site/kubernetes"
 )
 
@@ -32,6 +33,9 @@ func readLoad(flags *pflag.FlagSet, to *kubernetes.Load) error {
 		into, given := &to.Policies, flags.Lookup(name)
 		if name == "services" {
 			into = &to.Services
+		}
+		if a, is := result.First(assignments(flags), func(a assigned) bool { return a.name == name }); is {
+			return wrong("--param %s: a cluster has one number for all: give it with --%s", a.typed, name)
 		}
 		if given == nil || !given.Changed {
 			continue

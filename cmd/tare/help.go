@@ -188,9 +188,9 @@ func owners(flag string) string {
 		}
 		return strings.Join(names, ", ")
 	}
-	some := takers(strings.ReplaceAll(flag, "-", "_"))
-	if len(some) >= len(catalog.Networks())-1 {
+	name := strings.ReplaceAll(flag, "-", "_")
+	if b.heading == ofNetworks && !catalog.OfSingleNetworks(name) {
 		return ""
 	}
-	return strings.Join(some, ", ")
+	return strings.Join(takers(name), ", ")
 }

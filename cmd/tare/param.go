@@ -18,9 +18,21 @@ const singleParam = "param"
 
 // assigned is one value of --param.
 type assigned struct {
-	of   string // the network or workload; empty: all that have the parameter
-	name string // as in a plan
-	text string
+	typed string
+	of    string // the network or workload; empty: all that have the parameter
+	name  string // as in a plan
+	text  string // the values
+	is    bool   // values are given
+}
+
+// assignedBy takes apart what is typed, or begun.
+func assignedBy(typed string) assigned {
+	key, text, is := strings.Cut(typed, "=")
+	of, name, single := strings.Cut(key, ".")
+	if !single {
+		of, name = "", key
+	}
+	return assigned{typed, of, strings.ReplaceAll(name, "-", "_"), text, is}
 }
 
 // key is what is typed before the sign.
@@ -30,20 +42,14 @@ func registerParam(flags *pflag.FlagSet) {
 	flags.StringArray(singleParam, nil, "a parameter, as in bridge.rules=1000; again for more")
 }
 
-// assignments are the values of --param; the last one of a parameter counts. Those that are not written as such
-// have no name: checkParams refuses them.
+// assignments are the values of --param; the last one of a parameter counts.
 func assignments(flags *pflag.FlagSet) (all []assigned) {
 	texts, err := flags.GetStringArray(singleParam)
 	if err != nil {
 		return nil // a verb without it
 	}
 	for _, text := range texts {
-		key, value, _ := strings.Cut(text, "=")
-		of, name, scoped := strings.Cut(key, ".")
-		if !scoped {
-			of, name = "", key
-		}
-		all = append(all, assigned{of, strings.ReplaceAll(name, "-", "_"), value})
+		all = append(all, assignedBy(text))
 	}
 	return all
 }
@@ -73,14 +79,13 @@ func checkParams(flags *pflag.FlagSet, plan *result.Plan, without ...string) err
 	measured := append(
 		result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name }),
 		result.Names(plan.Workloads, func(w result.WorkloadPlan) string { return w.Name })...)
-	for n, a := range assignments(flags) {
-		text := flags.Lookup(singleParam).Value.(pflag.SliceValue).GetSlice()[n]
+	for _, a := range assignments(flags) {
 		refused := func(why string, args ...any) error {
-			return fmt.Errorf("--param %s: "+why, append([]any{text}, args...)...)
+			return fmt.Errorf("--param %s: "+why, append([]any{a.typed}, args...)...)
 		}
 		its, known := paramsOf(a.of)
 		switch {
-		case !strings.Contains(text, "="):
+		case !a.is:
 			return refused("write its value too, as in bridge.rules=1000")
 		case !known:
 			return refused("%w", experiment.Unknown("network or workload", a.of, slices.Concat(experiment.Everything(), experiment.Workloads())))
@@ -132,10 +137,9 @@ func paramsOf(of string) (names []string, known bool) {
 
 // completeParam completes NETWORK.NAME=VALUES, of what is named on the command line, if anything is.
 func completeParam(c *cobra.Command, typed string) ([]string, cobra.ShellCompDirective) {
-	if key, _, valued := strings.Cut(typed, "="); valued {
-		_, name, _ := strings.Cut(key, ".")
-		values, directive := choicesOfParam(c, name).completing(typed[len(key)+1:])
-		return result.Names(values, func(v string) string { return key + "=" + v }), directive
+	if a := assignedBy(typed); a.is {
+		values, directive := choicesOfParam(c, flagName(a.name)).completing(a.text)
+		return result.Names(values, func(v string) string { return a.key() + "=" + v }), directive
 	}
 	var named []string
 	for flag, all := range map[string][]string{"networks": experiment.Everything(), "workloads": experiment.Workloads()} {

@@ -65,15 +65,15 @@ func networkParams(flags *pflag.FlagSet, plans []result.NetworkPlan, without ...
 }
 
 // checkTyped refuses a plan from a file that names what would be executed, or taken from
-// the machine, unless the command line names it too: a file may be from anybody. typed
-// reports whether a parameter was given.
-func checkTyped(file string, plans []result.NetworkPlan, typed func(param string) bool) error {
+// the machine, unless the command line names it for that network: a file may be from anybody. typed
+// reports whether a parameter of a network was given.
+func checkTyped(file string, plans []result.NetworkPlan, typed func(network, param string) bool) error {
 	for _, p := range catalog.Params() {
-		if !p.Typed || typed(p.Name) {
+		if !p.Typed {
 			continue
 		}
 		for _, plan := range plans {
-			if value := plan.Params.Map()[p.Name]; value != "" {
+			if value := plan.Params.Map()[p.Name]; value != "" && !typed(plan.Name, p.Name) {
 				return fmt.Errorf("%s: network %s has %s=%s, which a file alone can't choose: if you trust it, add --%s %s", file, plan.Name, p.Name, value, flagName(p.Name), value)
 			}
 		}

@@ -103,7 +103,7 @@ func (f *runFlags) plan(flags *pflag.FlagSet, args []string) (result.Plan, error
 			return plan, &exitError{exitWrong, err}
 		}
 		f.listed = result.Names(plan.Networks, func(n result.NetworkPlan) string { return n.Name })
-		if err := checkTyped(args[0], plan.Networks, func(name string) bool { return typedParam(flags, name) }); err != nil {
+		if err := checkTyped(args[0], plan.Networks, func(network, param string) bool { _, is := paramOf(flags, network, param); return is }); err != nil {
 			return plan, &exitError{exitWrong, err}
 		}
 	}

@@ -48,8 +48,8 @@ func (f *sweepFlag) take(flags *pflag.FlagSet, planned bool) error {
 	}
 	var errNetworks error
 	if p, is := result.First(experiment.SweptParams(), func(p catalog.Param) bool { return p.Name == f.axis }); is {
-		if some := takers(p.Name); len(some) < len(catalog.Networks())-1 && !planned && !flags.Changed("networks") {
-			errNetworks = flags.Set("networks", strings.Join(some, ","))
+		if catalog.OfSingleNetworks(p.Name) && !planned && !flags.Changed("networks") {
+			errNetworks = flags.Set("networks", strings.Join(takers(p.Name), ","))
 		}
 	}
 	return errors.Join(errNetworks, flags.Set(f.flag(), strings.Join(f.values, ",")))

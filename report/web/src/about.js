@@ -7,8 +7,8 @@ export function machine(t, view, language) {
   const lines = [];
   if (e.kernel) {
     lines.push(t("machine_text", {
-      kernel: e.kernel, cpu: e.cpu_model, cpus: e.cpus, privilege: e.privilege,
-      virtualisation: e.virtualisation === "none" ? t("bare") : t("virtualised", { name: e.virtualisation }),
+      kernel: e.kernel, cpu: e.cpu_model, cpus: e.cpus, privilege: e.privilege === "user namespace" ? t("user_namespace") : e.privilege,
+      virtualisation: e.virtualisation === "none" ? t("bare") : t("virtualised", { name: e.virtualisation === "unknown hypervisor" ? t("unknown_hypervisor") : e.virtualisation }),
     }));
   }
   if (view.started) lines.push(t("measured", { started: view.started.replace("T", " ").replace("Z", " UTC"), version: view.version }));

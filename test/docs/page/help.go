@@ -10,7 +10,7 @@ import (
 
 var verbLine = regexp.MustCompile(`(?m)^  ([a-z]+) +\S`)
 
-// WriteHelp writes docs/cli.md: each verb's --help is a section. ask gives what tare prints.
+// WriteHelp writes docs/cli.md: the help of each verb is a section. ask gives what tare prints.
 func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 	fmt.Fprint(w, "# Command line\n\nWritten by `go run ./test/docs > docs/cli.md`: what `tare help VERB --all` says. Flags \"as tare run\" are\n"+
 		"described at [tare run](#tare-run), in the same words. `tare help parameters` is at [tare parameters](#tare-parameters).\n\n"+
@@ -25,7 +25,7 @@ func WriteHelp(w io.Writer, ask func(words ...string) (string, error)) error {
 	for _, verb := range []string{"run", "compare"} {
 		help, err := ask("help", verb, "--all")
 		if err != nil {
-			return fmt.Errorf("ask tare %s --help: %w", verb, err)
+			return fmt.Errorf("ask tare help %s --all: %w", verb, err)
 		}
 		described[verb] = help
 	}
@@ -86,7 +86,7 @@ func own(help, like, there string) string {
 func eachVerb(ask func(words ...string) (string, error), verb []string, visit func(verb []string, help string)) error {
 	out, err := ask(append(append([]string{"help"}, verb...), "--all")...)
 	if err != nil {
-		return fmt.Errorf("ask tare %s --help: %w", strings.Join(verb, " "), err)
+		return fmt.Errorf("ask tare help %s --all: %w", strings.Join(verb, " "), err)
 	}
 	visit(verb, out)
 	below := ""
