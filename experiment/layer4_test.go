@@ -23,6 +23,9 @@ func TestLayer4PredictsAnApplicationsToll(t *testing.T) {
 	if !slices.Equal(names, []string{"http", "tcp_rr", "tcp_stream"}) {
 		t.Fatalf("the plan measures %v: layer 4 must be measured with an application", names)
 	}
+	if w := plan.Workloads; w[0].Explains || !w[1].Explains || !w[2].Explains {
+		t.Fatalf("the plan has %+v: what explains http was not asked for", w)
+	}
 	r := synthetic(t, plan)
 	// The network adds 20 us to a round trip and 2 us to 1000 bytes; the
 	// application's transactions take 100 us on the host and 130 us there, so 8 us

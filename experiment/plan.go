@@ -141,7 +141,7 @@ func completeWorkloads(asked []result.WorkloadPlan) []result.WorkloadPlan {
 	}
 	for _, below := range explain {
 		if below != "" && !slices.ContainsFunc(all, func(w result.WorkloadPlan) bool { return w.Name == below }) {
-			all = append(all, result.WorkloadPlan{Name: below})
+			all = append(all, result.WorkloadPlan{Name: below, Explains: true})
 		}
 	}
 	return all

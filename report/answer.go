@@ -15,6 +15,7 @@ import (
 // what follows from that. Each of its facts is one of the matrix.
 type answer struct {
 	matrix
+	between       betweenMachines
 	ratios, times resolution
 	fault         *fault     // what is broken; nil: nothing is
 	most          *costliest // the largest toll of a network that is slower; nil: none is
@@ -61,9 +62,10 @@ type undecided struct {
 	looks     bool          // the run spends its time where it is needed: it needs time, not blocks
 }
 
-// answerOf finds the facts of a result; ok is false where it has no tolls.
+// answerOf finds the facts of a result; ok is false where it has no tolls:
+// then only what is between its machines is known.
 func answerOf(res *result.Result, groups []*weigh.Group) (a answer, ok bool) {
-	a.matrix = matrixOf(groups)
+	a.matrix, a.between = matrixOf(res.Plan, groups), betweenOf(res, groups)
 	if len(a.rows) == 0 {
 		return a, false
 	}

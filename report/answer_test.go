@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -147,6 +148,30 @@ func TestAnswerHasEveryNetworkThatWasMeasured(t *testing.T) {
 	}
 	if text := renderAnswer(t, res, Options{}); !regexp.MustCompile(`(?m)^ *route +·`).MatchString(text) {
 		t.Errorf("route is missing:\n%s", text)
+	}
+}
+
+// The answer and the heading are of what was asked, and not of what was measured to explain it; where
+// the former failed they have the latter.
+func TestAnswerIsOfWhatWasAsked(t *testing.T) {
+	res := quick()
+	res.Plan.Workloads = []result.WorkloadPlan{{Name: "tcp_rr"}, {Name: "tcp_stream", Explains: true}}
+	if text := renderAnswer(t, res, Options{}); strings.Contains(text, "tcp_stream") || strings.Contains(text, "throughput") || !strings.Contains(text, "under tcp_rr,") {
+		t.Errorf("the answer is not of tcp_rr alone:\n%s", text)
+	}
+	alone := *res
+	alone.Cells = slices.DeleteFunc(slices.Clone(res.Cells), func(c result.Cell) bool { return c.Workload == "tcp_stream" })
+	with, _ := SoFar(res, time.Minute, Options{})
+	if without, ok := SoFar(&alone, time.Minute, Options{}); !ok || !slices.Equal(with.Matrix, without.Matrix) {
+		t.Errorf("so far it has more than round trips:\n%s\nwant\n%s", strings.Join(with.Matrix, "\n"), strings.Join(without.Matrix, "\n"))
+	}
+	for i := range res.Cells {
+		if c := &res.Cells[i]; c.Workload == "tcp_rr" {
+			c.Status, c.Metrics = result.StatusFailed, nil
+		}
+	}
+	if text := renderAnswer(t, res, Options{}); !strings.Contains(text, "tcp_stream") {
+		t.Errorf("nothing is said where what was asked failed:\n%s", text)
 	}
 }
 

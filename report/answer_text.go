@@ -14,12 +14,23 @@ import (
 
 // answer prints the answer of a result.
 func (p *page) answer(a answer) {
+	p.lead(a)
 	p.title(p.answerTitle(a))
 	p.print(p.matrix(a.matrix))
 	p.item("  ", p.marks(a))
 	p.line("")
 	for _, text := range p.sentences(a) {
 		p.item("- ", text)
+	}
+}
+
+// lead prints what was asked, in words.
+func (p *page) lead(a answer) {
+	for n, text := range p.leads(a) {
+		if n == 0 {
+			p.line("")
+		}
+		p.item("", text)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestTheCauseHasAShare(t *testing.T) {
 		result.Finding{ID: "rung-cost", Cause: "vxlan is built upon ptp", Share: 0.547, Fix: "# this is what vxlan is: none costs less", Severity: result.SeverityWarning},
 		result.Finding{ID: "rung-cost", Cause: "vxlan is built upon route", Share: 0.346, Severity: result.SeverityWarning},
 	))
-	labtest.Contains(t, "the sentence", text, "The cause of 18 of its 33 points: rung-cost: vxlan is built upon ptp.")
+	labtest.Contains(t, "the sentence", text, "The cause of 18 of its 33 percentage points: rung-cost: vxlan is built upon ptp.")
 	labtest.Contains(t, "the sentence", text, "Nothing to fix: this is what vxlan is: none costs less.")
 	labtest.Contains(t, "the sentence", text, "Also seen: encapsulation-cost (share unknown): vxlan encapsulates each packet.")
 	lacks(t, text, "To fix it")
@@ -79,7 +79,7 @@ func TestWhatTakesNextToNothingIsNoCause(t *testing.T) {
 	labtest.Contains(t, "the sentence", small, "Also seen: core-migration (≤0.1 % of it): the threads")
 	proxy := result.Finding{ID: "userland-proxy", Cause: "a process relays the port", Fix: "restart docker", Share: 0.95, Severity: result.SeverityWarning}
 	both := costing(t, named(moved, proxy))
-	labtest.Contains(t, "the sentence", both, "The cause of 32 of its 33 points: userland-proxy: a process relays the port. To fix it: restart docker")
+	labtest.Contains(t, "the sentence", both, "The cause of 32 of its 33 percentage points: userland-proxy: a process relays the port. To fix it: restart docker")
 	for _, text := range []string{unknown, small} {
 		lacks(t, text, "The cause")
 		lacks(t, text, "To fix it")
@@ -161,7 +161,7 @@ func TestAFaultIsNamedFirst(t *testing.T) {
 	shaper.Share, rung.Share = 0.6, 0.4
 	known := named(shaper, rung)
 	labtest.Equal(t, "the first sentence", spoken(t, known)[0], fault)
-	labtest.Contains(t, "what costs most", costing(t, known), "The cause of 20 of its 33 points: the fault above.")
+	labtest.Contains(t, "what costs most", costing(t, known), "The cause of 20 of its 33 percentage points: the fault above.")
 	failed := named()
 	failed.Cells = append(failed.Cells, result.Cell{
 		Network: "ptp", Path: catalog.CrossHost, Workload: "tcp_stream", Status: result.StatusFailed, Reason: "no answer",

@@ -36,6 +36,20 @@ func pathOrder(path string) int {
 // share a table.
 type section []*weigh.Group
 
+// askedOf are the groups whose workload a plan asks for: it may have others that explain those.
+// Where none of them was measured, all groups are.
+func askedOf(plan result.Plan, groups []*weigh.Group) []*weigh.Group {
+	asked := slices.DeleteFunc(slices.Clone(groups), func(g *weigh.Group) bool {
+		return slices.ContainsFunc(plan.Workloads, func(w result.WorkloadPlan) bool { return w.Explains && w.Name == g.Workload })
+	})
+	if !slices.ContainsFunc(asked, func(g *weigh.Group) bool {
+		return slices.ContainsFunc(g.Cells, func(c *result.Cell) bool { return c.Status == result.StatusOK })
+	}) {
+		return groups
+	}
+	return asked
+}
+
 // sectionsOf puts groups of one path and lab together where they share a table.
 func sectionsOf(groups []*weigh.Group) []section {
 	var sections []section

@@ -52,11 +52,11 @@ func (p *page) interrupted(res *result.Result) {
 // mostNamed is up to how many networks and paths a heading names; it counts more.
 const mostNamed = 3
 
-// weighed says what was compared: by name where that is few.
+// weighed says what was compared, of what was asked for: by name where that is few.
 func (w words) weighed(res *result.Result, groups []*weigh.Group) string {
 	var networks, paths, workloads []string
 	baseline := false
-	for _, g := range groups {
+	for _, g := range askedOf(res.Plan, groups) {
 		for _, c := range g.Cells {
 			switch {
 			case c.Status != result.StatusOK:

@@ -41,7 +41,11 @@ func markdownResult(b *strings.Builder, w words, res *result.Result, groups []*w
 	if res.Kernels != nil {
 		markdownComparisons(b, w, res)
 	}
-	if a, ok := answerOf(res, groups); ok {
+	a, ok := answerOf(res, groups)
+	for _, text := range w.leads(a) {
+		fmt.Fprintf(b, "\n%s\n", markdownText(text))
+	}
+	if ok {
 		markdownAnswer(b, w, a)
 	}
 	if res.Kernels == nil {

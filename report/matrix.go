@@ -41,10 +41,11 @@ type matrixField struct {
 	noRatio, noAdded bool // a cell that was measured has none
 }
 
-// matrixOf takes the tolls of all groups. Its columns and rows are in the order of
+// matrixOf takes the tolls of what a plan asks for. Its columns and rows are in the order of
 // the tables.
-func matrixOf(groups []*weigh.Group) matrix {
+func matrixOf(plan result.Plan, groups []*weigh.Group) matrix {
 	var m matrix
+	groups = askedOf(plan, groups)
 	sections := slices.DeleteFunc(sectionsOf(groups), func(s section) bool {
 		kind, _ := catalog.FindWorkload(s[0].Workload)
 		return kind.Unlike || !hasTolls(s)

@@ -18,7 +18,7 @@ type Interim struct {
 // SoFar is what is known of a run after some of its blocks, which took so long. ok is
 // false where nothing in it has a toll.
 func SoFar(res *result.Result, took time.Duration, opts Options) (so Interim, ok bool) {
-	a := answer{matrix: matrixOf(groupsOf(res))}
+	a := answer{matrix: matrixOf(res.Plan, groupsOf(res))}
 	if len(a.rows) == 0 {
 		return so, false
 	}

@@ -3,6 +3,7 @@
 //   - terminal.go: the report that a terminal shows, section by section
 //   - answer.go, matrix.go, answer_text.go, matrix_text.go: what every report says first, on one screen
 //   - so_far.go: that matrix while the run goes on
+//   - lead.go: what was asked, in words
 //   - costliest.go, costliest_text.go: the sentences about a fault, and about what costs most and why
 //   - heading.go, findings.go: what is before and after the tables
 //   - group.go, row.go, absence.go: which cells share a table, and its rows
@@ -88,6 +89,8 @@ func Terminal(w io.Writer, res *result.Result, opts Options) error {
 	}
 	if a, ok := answerOf(res, groups); ok {
 		p.answer(a)
+	} else {
+		p.lead(a)
 	}
 	if res.Kernels == nil {
 		p.comparisons(res)

@@ -11,6 +11,7 @@ import (
 type viewAnswer struct {
 	Titles    map[string]string   `json:"titles"`
 	Marks     map[string]string   `json:"marks"`
+	Leads     map[string][]string `json:"leads"`
 	Sentences map[string][]string `json:"sentences"`
 	Columns   []viewColumn        `json:"columns"`
 	Rows      []viewPlace         `json:"rows"`
@@ -43,10 +44,10 @@ func answerView(res *result.Result, groups []*weigh.Group) *viewAnswer {
 	if !ok {
 		return nil
 	}
-	v := &viewAnswer{Titles: map[string]string{}, Marks: map[string]string{}, Sentences: map[string][]string{}}
+	v := &viewAnswer{Titles: map[string]string{}, Marks: map[string]string{}, Leads: map[string][]string{}, Sentences: map[string][]string{}}
 	for _, language := range Languages() {
 		w := wordsOf(language)
-		v.Marks[language], v.Sentences[language] = w.marks(a), w.sentences(a)
+		v.Marks[language], v.Leads[language], v.Sentences[language] = w.marks(a), w.leads(a), w.sentences(a)
 	}
 	a.keepFirst()
 	for _, language := range Languages() {

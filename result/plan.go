@@ -99,6 +99,9 @@ type WorkloadPlan struct {
 	Reverse bool   `json:"reverse,omitempty" yaml:"reverse,omitempty"`
 	Bidir   bool   `json:"bidir,omitempty" yaml:"bidir,omitempty"`
 	CC      string `json:"cc,omitempty" yaml:"cc,omitempty"` // TCP congestion control of the sockets; the plan's where empty
+
+	// Explains says that nobody asked for it: it is measured since the toll of another is explained by it.
+	Explains bool `json:"explains,omitempty" yaml:"explains,omitempty"`
 }
 
 // SkippedNetwork is a network that "all" would include but that cannot run here.

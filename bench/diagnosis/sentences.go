@@ -40,7 +40,7 @@ func (s sentence) right() bool {
 
 var (
 	faultSaid = regexp.MustCompile(`- Fault: ([a-z0-9-]+)`)
-	causeSaid = regexp.MustCompile(`The cause of [0-9.]+ ?(?:% of it|of its [0-9.]+ points): ([a-z0-9-]+)`)
+	causeSaid = regexp.MustCompile(`The cause of [0-9.]+ ?(?:% of it|of its [0-9.]+ percentage points): ([a-z0-9-]+)`)
 )
 
 // saidIn is the cause that an answer names first; empty: none.

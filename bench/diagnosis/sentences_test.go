@@ -12,10 +12,10 @@ import (
 
 func TestWhatAnAnswerNames(t *testing.T) {
 	for answer, want := range map[string]string{
-		"- vxlan costs most: +86.3 % of throughput.\n  The cause of 77 of its\n  86 points: tunnel-segmentation: the interfaces":        "tunnel-segmentation",
-		"- proxy costs most. The cause of 79.7 % of it: userland-proxy: a process in h2":                                                "userland-proxy",
-		"- Fault: random-loss: packets are lost (route on cross-host).\n- route costs most: The cause of 60.0 % of it: rung-cost: what": "random-loss",
-		"- proxy costs most. No rule explains it. Also seen: core-migration (share unknown): 13":                                        "",
+		"- vxlan costs most: +86.3 % of throughput.\n  The cause of 77 of its\n  86 percentage points: tunnel-segmentation: the interfaces": "tunnel-segmentation",
+		"- proxy costs most. The cause of 79.7 % of it: userland-proxy: a process in h2":                                                    "userland-proxy",
+		"- Fault: random-loss: packets are lost (route on cross-host).\n- route costs most: The cause of 60.0 % of it: rung-cost: what":     "random-loss",
+		"- proxy costs most. No rule explains it. Also seen: core-migration (share unknown): 13":                                            "",
 	} {
 		labtest.Equal(t, answer, saidIn(answer), want)
 	}

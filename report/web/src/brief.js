@@ -10,6 +10,7 @@ export function brief(t, view, language) {
   if (!a) return undefined;
   const axis = axisOf(a.rows.flatMap((row) => row.fields.map((f) => f.toll)).filter((toll) => Number.isFinite(toll?.value)));
   return el("section", { class: "brief" },
+    a.leads[language]?.map((text) => el("p", {}, el("strong", {}, text))),
     el("h2", {}, a.titles[language]),
     el("div", { class: "dots" }, a.columns.map((c, n) => onPath(t, c, a.rows.map((row) => ({ ...row, ...row.fields[n] })).filter((row) => row.ratio || row.added), axis))),
     el("p", { class: "quiet" }, axis && `${t("answer_picture", { margin: `${percent(axis.margin)} %` })} `, a.marks[language]),

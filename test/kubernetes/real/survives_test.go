@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// twoPaths are one that stays when something happens to the second node, and one that does not.
-var twoPaths = []string{"--paths", "same-host,cross-host", "--workloads", "tcp_rr", "--blocks", "8", "--duration", "100ms", "--design", "windows"}
+// twoPaths are one that stays when something happens to the second node, and one that does not. There
+// are blocks enough that the run has not ended when two commands of a busy kubectl have.
+var twoPaths = []string{"--paths", "same-host,cross-host", "--workloads", "tcp_rr", "--blocks", "24", "--duration", "100ms", "--design", "windows"}
 
 // during starts a run, does something when its first block is saved, and gives what it wrote.
 func (c cluster) during(do func()) (w weighed, said string, status int) {

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"tare/catalog"
+	"tare/result"
+	"tare/test/labtest"
+)
+
+// nginx is a run of networks under http, with nginx at the other end.
+func nginx(networks ...string) *result.Result {
+	w := newWorld(plan(), 3)
+	w.networks, w.loads = append([]string{catalog.Baseline}, networks...), []result.WorkloadPlan{{Name: "tcp_stream"}}
+	w.paths = []string{catalog.SameHost, catalog.CrossHost, catalog.PublishedPort}
+	res := w.result()
+	for n := range res.Cells {
+		c := &res.Cells[n]
+		c.Workload, c.Params["server"] = "http", "nginx"
+		for i := range c.Metrics {
+			if m := &c.Metrics[i]; m.Name == "throughput" {
+				m.Name, m.Unit, m.Value = "rate", "1/s", m.Value/2e6
+				if m.Baseline != nil {
+					m.Baseline.Value /= 2e6
+				}
+			}
+		}
+	}
+	return res
+}
+
+// What was asked of a few networks is said first, in words with numbers.
+func TestAnswerBeginsWithWhatWasAsked(t *testing.T) {
+	res := nginx("nat", "bridge")
+	text := strings.Join(strings.Fields(renderAnswer(t, res, Options{})), " ")
+	labtest.Contains(t, "the answer", text, "nat costs nginx 17 % of its requests on published-port (12.6k instead of 15.2k a second).")
+	labtest.Contains(t, "the answer", text, "bridge costs nginx 14 % of its requests on one host (16.5k instead of 19.2k a second).")
+	if strings.Index(text, "costs nginx") > strings.Index(text, "Tolls compared") {
+		t.Errorf("the matrix is first:\n%s", text)
+	}
+	zh := renderAnswer(t, res, Options{Lang: "zh"})
+	labtest.Contains(t, "the answer in Chinese", zh, "bridge 使 nginx 的请求减少 14 %（同一主机内，每秒 16.5k，基准为 19.2k）。")
+	page := answerView(res, groupsOf(res))
+	labtest.Contains(t, "the page", strings.Join(page.Leads["en"], " "), "bridge costs nginx 14 % of its requests on one host")
+	var markdown strings.Builder
+	if _, err := writeMarkdown(&markdown, []*result.Result{res}, "en"); err != nil {
+		t.Fatal(err)
+	}
+	labtest.Contains(t, "the Markdown", markdown.String(), "bridge costs nginx 14 % of its requests on one host")
+}
+
+// Several paths are one sentence; of many networks the matrix says what was asked.
+func TestAnswerBeginsWithFewNetworksAlone(t *testing.T) {
+	w := newWorld(plan(), 3)
+	w.networks, w.loads, w.paths = []string{"host", "vxlan"}, streamAndTrip(), []string{catalog.SameHost, catalog.CrossHost}
+	labtest.Contains(t, "the answer", strings.Join(strings.Fields(renderAnswer(t, w.result(), Options{})), " "),
+		"vxlan costs 15 % of the throughput on one host (32.7 Gbit/s instead of 38.3 Gbit/s), between two hosts 33 %; adds 1.72 us to the round trip p50 on one host (")
+	if text := renderAnswer(t, quick(), Options{}); strings.Contains(text, "instead of") {
+		t.Errorf("of eight networks each has a sentence:\n%s", text)
+	}
+}
+
+// Between two machines it is what they have between them.
+func TestAnswerBeginsWithTheMachines(t *testing.T) {
+	w := newWorld(plan(), 3)
+	w.networks, w.loads, w.paths = []string{"host"}, streamAndTrip(), []string{catalog.CrossHost}
+	res := w.result()
+	if text := renderAnswer(t, res, Options{}); strings.Contains(text, " to beta") {
+		t.Fatalf("it names machines that it does not have:\n%s", text)
+	}
+	res.Places = []result.Place{{Name: "h1", Machine: "alpha"}, {Name: "h2", Machine: "beta"}}
+	text := renderAnswer(t, res, Options{})
+	labtest.Contains(t, "the answer", text, "alpha to beta: throughput 3")
+	labtest.Contains(t, "the answer", text, " Gbit/s, round trip p50 1")
+	if lines := strings.Split(text, "\n"); !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "alpha to beta: ") && strings.HasSuffix(l, " us.") }) {
+		t.Errorf("it shares its line:\n%s", text)
+	}
+}
