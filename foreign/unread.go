@@ -96,7 +96,7 @@ func loadToolsNotRead() []notRead {
 		{"pgbench", []string{"number of transactions actually processed", "scaling factor:", "latency average = ", "tps = ", "query mode: ", " tps, lat "}, ""},
 		{"plow", []string{"Real-time charts is ", "Latency Percentile:"}, ""},
 		{"queryperf", []string{"DNS Query Performance Testing Tool", "Parsing input file"}, ""},
-		{"redis-benchmark", []string{"Latency by percentile distribution:", "(cumulative count ", "throughput summary:", "latency summary (msec):", " requests per second", " requests completed in ", "overall: rps=", `"test","rps"`, "Could not connect to Redis at"}, ""},
+		{"redis-benchmark", []string{"Latency by percentile distribution:", "(cumulative count ", "throughput summary:", "latency summary (msec):", " requests per second", " requests completed in ", "overall: rps=", `"test","rps"`, `"PING_INLINE","`, `"SET","`, `"GET","`, `"MSET (10 keys)","`, "Could not connect to Redis at"}, ""},
 		{"resperf", []string{"DNS Resolution Performance Testing Tool", "Maximum throughput: "}, ""},
 		{"rewrk", []string{"Transfer Rate:", "Beginning round "}, ""},
 		{"siege", []string{"** SIEGE", "Transaction rate:", "Longest transaction:", `"transaction_rate":`, "The server is now under siege", "siege: could not open"}, ""},

@@ -70,6 +70,14 @@ Summary:
 	}
 }
 
+// redis-benchmark 6 has no head above its CSV.
+func TestATableWithoutItsHeadIsNamed(t *testing.T) {
+	_, err := Read("log.csv", []byte("\"PING_INLINE\",\"129870.13\"\n\"SET\",\"128205.13\"\n\"GET\",\"131578.95\"\n"))
+	if err == nil || !strings.Contains(err.Error(), "redis-benchmark's output, which tare does not read") {
+		t.Errorf("it is not named: %v", err)
+	}
+}
+
 // A log of a service in logfmt, a mail, a table: each has a line such as some tool prints, and no run.
 func TestALineMakesNoRun(t *testing.T) {
 	for name, log := range map[string]string{
