@@ -16,6 +16,7 @@ import (
 type answer struct {
 	matrix
 	between       betweenMachines
+	than          *result.Comparison // of the networks with the one that the plan names; nil: it names none
 	ratios, times resolution
 	fault         *fault     // what is broken; nil: nothing is
 	most          *costliest // the largest toll of a network that is slower; nil: none is
@@ -66,6 +67,7 @@ type undecided struct {
 // then only what is between its machines is known.
 func answerOf(res *result.Result, groups []*weigh.Group) (a answer, ok bool) {
 	a.matrix, a.between = matrixOf(res.Plan, groups), betweenOf(res, groups)
+	a.than = thanOf(res)
 	if len(a.rows) == 0 {
 		return a, false
 	}

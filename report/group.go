@@ -40,7 +40,7 @@ type section []*weigh.Group
 // Where none of them was measured, all groups are.
 func askedOf(plan result.Plan, groups []*weigh.Group) []*weigh.Group {
 	asked := slices.DeleteFunc(slices.Clone(groups), func(g *weigh.Group) bool {
-		return slices.ContainsFunc(plan.Workloads, func(w result.WorkloadPlan) bool { return w.Explains && w.Name == g.Workload })
+		return explains(plan, g.Workload)
 	})
 	if !slices.ContainsFunc(asked, func(g *weigh.Group) bool {
 		return slices.ContainsFunc(g.Cells, func(c *result.Cell) bool { return c.Status == result.StatusOK })
@@ -48,6 +48,11 @@ func askedOf(plan result.Plan, groups []*weigh.Group) []*weigh.Group {
 		return groups
 	}
 	return asked
+}
+
+// explains reports whether a plan has a workload only to explain others.
+func explains(plan result.Plan, workload string) bool {
+	return slices.ContainsFunc(plan.Workloads, func(w result.WorkloadPlan) bool { return w.Explains && w.Name == workload })
 }
 
 // sectionsOf puts groups of one path and lab together where they share a table.

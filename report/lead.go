@@ -1,6 +1,8 @@
 package report
 
 import (
+	"math"
+	"slices"
 	"strings"
 
 	"tare/catalog"
@@ -38,6 +40,17 @@ func betweenOf(res *result.Result, groups []*weigh.Group) (b betweenMachines) {
 	return b
 }
 
+// thanOf compares networks with one of them, under what was asked for; nil: nothing does.
+func thanOf(res *result.Result) *result.Comparison {
+	for _, c := range res.Comparisons {
+		if c.Along == result.AlongNetwork {
+			c.Cells = slices.DeleteFunc(slices.Clone(c.Cells), func(cell result.ComparedCell) bool { return explains(res.Plan, cell.Workload) })
+			return &c
+		}
+	}
+	return nil
+}
+
 // machines says it; empty: there are no two, or nothing was measured between them.
 func (w words) machines(b betweenMachines) string {
 	if b.from == "" || b.to == "" || b.from == b.to || len(b.metrics) == 0 {
@@ -50,6 +63,16 @@ func (w words) machines(b betweenMachines) string {
 	return w.say("lead_machines", "from", clip(result.Plain(b.from), mostLabel), "to", clip(result.Plain(b.to), mostLabel), "list", w.list(texts))
 }
 
+// leadCost is what a network costs on a path by one metric, and is known to.
+type leadCost struct {
+	network, under, path string
+	program              string // that answers requests; empty: a metric's name says what it is
+	metric, unit         string
+	share                float64 // of what the other side has
+	delta                float64 // of a time; NaN: what is said is the share
+	value, than          float64
+}
+
 // leads are what was asked, in words with numbers: what is between two machines, and, where the
 // networks are few, a sentence for each under each workload with what it costs on each path. They
 // have what is decided alone.
@@ -58,85 +81,102 @@ func (w words) leads(a answer) []string {
 	if text := w.machines(a.between); text != "" {
 		all = append(all, text)
 	}
-	if len(a.rows) > mostNamed || !a.hasIntervals() || a.emulated {
+	costs, than := a.costs(), ""
+	if a.than != nil {
+		costs, than = costsThan(*a.than), w.say("lead_than", "than", clip(result.Plain(a.than.Than), mostLabel))
+	}
+	var networks, said []string
+	for n, c := range costs {
+		networks = result.AddOnce(networks, c.network)
+		same := func(other leadCost) bool { return other.network == c.network && other.under == c.under }
+		if slices.IndexFunc(costs, same) == n {
+			of := slices.DeleteFunc(slices.Clone(costs), func(other leadCost) bool { return !same(other) })
+			said = append(said, c.network+" "+w.costsOf(of)+than+w.say("full_stop"))
+		}
+	}
+	if len(networks) > mostNamed || len(a.rows) > mostNamed || len(said) > mostLeads || !a.hasIntervals() || a.emulated {
 		return all
 	}
-	return append(all, w.costs(a)...)
+	return append(all, said...)
 }
 
-// costs has a sentence for each network of the matrix under each workload; nil: they are too many.
-func (w words) costs(a answer) []string {
-	var all []string
+// costs are those of the matrix, without what holds for other machines.
+func (a answer) costs() (all []leadCost) {
 	for _, r := range a.rows {
-		if r.modelled { // it holds for other machines
-			continue
-		}
-		var unders []string
-		for _, c := range a.columns {
-			unders = result.AddOnce(unders, c.under)
-		}
-		for _, under := range unders {
-			if text := w.cost(a, r, under); text != "" {
-				all = append(all, text)
+		for n, c := range a.columns {
+			f := r.fields[n]
+			for _, m := range []*result.Metric{f.ratio, f.added} {
+				if m == nil || r.modelled || m == f.ratio && m == f.added || m.Toll.Verdict != string(stats.Slower) || m.Baseline == nil {
+					continue
+				}
+				one := leadCost{
+					network: r.label, under: c.under, path: c.path, program: programOf(f.measured()),
+					metric: m.Name, unit: m.Unit, share: m.Toll.Value, delta: math.NaN(), value: m.Value, than: m.Baseline.Value,
+				}
+				if m == f.added {
+					one.delta = m.Toll.Delta.Value
+				}
+				all = append(all, one)
 			}
 		}
-	}
-	if len(all) > mostLeads {
-		return nil
 	}
 	return all
 }
 
-// cost is what a network costs under some workloads; empty: nothing that is decided.
-func (w words) cost(a answer, r matrixRow, under string) string {
-	var shares, added []string
-	for n, c := range a.columns {
-		if c.under != under {
-			continue
-		}
-		f := r.fields[n]
-		if m := f.ratio; m != f.added && known(m) {
-			shares = append(shares, w.leadOf(w.between(c.path), f, m, len(shares) == 0))
-		}
-		if m := f.added; known(m) {
-			added = append(added, w.leadOf(w.between(c.path), f, m, len(added) == 0))
+// costsThan are those of networks compared with one of them.
+func costsThan(c result.Comparison) (all []leadCost) {
+	for _, cell := range c.Cells {
+		kind, _ := catalog.FindWorkload(cell.Workload)
+		for _, m := range cell.Metrics {
+			change := m.Judged(c.Judged)
+			if m.Name != kind.Headline || change == nil || change.Verdict != string(stats.Slower) {
+				continue
+			}
+			one := leadCost{
+				network: clip(result.Plain(cell.Network), mostLabel), under: cell.Workload, path: cell.Path,
+				program: program(cell.Workload, cell.Params), metric: m.Name, unit: m.Unit,
+				share: change.Value, delta: math.NaN(), value: m.New, than: m.Old,
+			}
+			if m.Unit == "s" {
+				one.delta = m.New - m.Old
+			}
+			all = append(all, one)
 		}
 	}
-	var texts []string
-	for _, of := range [][]string{shares, added} {
-		if len(of) > 0 {
-			texts = append(texts, w.list(of))
-		}
-	}
-	if len(texts) == 0 {
-		return ""
-	}
-	return r.label + " " + strings.Join(texts, w.say("semicolon")) + w.say("full_stop")
+	return all
 }
 
-// known reports whether a metric is known to be worse than the baseline's, whose value is there.
-func known(m *result.Metric) bool {
-	return m != nil && m.Toll.Verdict == string(stats.Slower) && m.Baseline != nil
+// costsOf says what one network costs on its paths: first shares, then times.
+func (w words) costsOf(all []leadCost) string {
+	var shares, times []string
+	for _, c := range all {
+		if math.IsNaN(c.delta) {
+			shares = append(shares, w.costOf(c, len(shares) == 0))
+		} else {
+			times = append(times, w.costOf(c, len(times) == 0))
+		}
+	}
+	texts := []string{w.list(shares), w.list(times)}
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), w.say("semicolon"))
 }
 
-// leadOf is what a metric costs on a path: all of it on the first, and the number on others.
-func (w words) leadOf(where string, f matrixField, m *result.Metric, first bool) string {
-	s := scaleFor(m.Unit, m.Baseline.Value, m.Value)
-	cost, value, base := points(m.Toll.Value)+" %", s.withUnit(m.Value), s.withUnit(m.Baseline.Value)
-	if m == f.added {
-		cost, _ = s.difference(m.Toll.Delta.Value, nil, nil)
-		cost = strings.TrimPrefix(cost, "+") + " " + s.unit
+// costOf is what a metric costs on a path: all of it on the first, and the number on others.
+func (w words) costOf(c leadCost, first bool) string {
+	s, where := scaleFor(c.unit, c.than, c.value), w.between(c.path)
+	much, value, base := points(c.share)+" %", s.withUnit(c.value), s.withUnit(c.than)
+	if !math.IsNaN(c.delta) {
+		much, _ = s.difference(c.delta, nil, nil)
+		much = strings.TrimPrefix(much, "+") + " " + s.unit
 	}
-	program := programOf(f)
 	switch {
 	case !first:
-		return w.say("lead_also", "where", where, "cost", cost)
-	case m == f.added:
-		return w.say("lead_added", "where", where, "cost", cost, "metric", w.heading(m.Name), "value", value, "base", base)
-	case program != "" && m.Name == "rate":
-		return w.say("lead_requests", "where", where, "cost", cost, "program", program, "value", perSecond(value), "base", perSecond(base))
+		return w.say("lead_also", "where", where, "cost", much)
+	case !math.IsNaN(c.delta):
+		return w.say("lead_added", "where", where, "cost", much, "metric", w.heading(c.metric), "value", value, "base", base)
+	case c.program != "" && c.metric == "rate":
+		return w.say("lead_requests", "where", where, "cost", much, "program", c.program, "value", perSecond(value), "base", perSecond(base))
 	}
-	return w.say("lead_share", "where", where, "cost", cost, "metric", w.heading(m.Name), "value", value, "base", base)
+	return w.say("lead_share", "where", where, "cost", much, "metric", w.heading(c.metric), "value", value, "base", base)
 }
 
 // perSecond is a rate without its "per second": 18.1k, or 950.
@@ -144,15 +184,20 @@ func perSecond(rate string) string {
 	return strings.TrimSuffix(strings.Replace(strings.TrimSuffix(rate, " 1/s"), " ", "", 1), "/s")
 }
 
-// programOf is the server that answers requests in a field's cells; empty: they are none of a program's.
-func programOf(f matrixField) string {
-	for _, c := range f.measured() {
-		if kind, _ := catalog.FindWorkload(c.Workload); kind.Application() {
-			if server := result.Plain(c.Params.Text("server")); server != "" && server != "tare" {
-				return server
-			}
-			return c.Workload
-		}
+// programOf is the server that answers requests in some cells; empty: they are none of a program's.
+func programOf(cells []*result.Cell) string {
+	if len(cells) == 0 {
+		return ""
 	}
-	return ""
+	return program(cells[0].Workload, cells[0].Params)
+}
+
+func program(workload string, params result.Params) string {
+	if kind, _ := catalog.FindWorkload(workload); !kind.Application() {
+		return ""
+	}
+	if server := result.Plain(params.Text("server")); server != "" && server != "tare" {
+		return clip(server, mostLabel)
+	}
+	return workload
 }

@@ -62,6 +62,30 @@ func TestAnswerBeginsWithFewNetworksAlone(t *testing.T) {
 	}
 }
 
+// Where the plan names a network to compare with, it is what was asked about.
+func TestAnswerBeginsWithTheNetworkToCompareWith(t *testing.T) {
+	res := nginx("nat", "bridge")
+	of := func(workload, metric, unit string, old, recent, share float64) result.ComparedCell {
+		return result.ComparedCell{
+			Network: "nat", Path: catalog.PublishedPort, Workload: workload, Params: result.Params{"server": "nginx"},
+			Metrics: []result.ComparedMetric{{Name: metric, Unit: unit, Old: old, New: recent, Change: &result.Change{Value: share, Verdict: "slower"}}},
+		}
+	}
+	res.Plan.Workloads = []result.WorkloadPlan{{Name: "http"}, {Name: "tcp_rr", Explains: true}}
+	res.Comparisons = []result.Comparison{{
+		Along: result.AlongNetwork, Of: result.Each, Than: "bridge", Judged: result.JudgedByValue,
+		Cells: []result.ComparedCell{of("http", "rate", "1/s", 950, 760, 0.2), of("tcp_rr", "rtt_p50", "s", 10e-6, 12e-6, 0.2)},
+	}}
+	text := renderAnswer(t, res, Options{})
+	labtest.Contains(t, "the answer", text, "\nnat costs nginx 20 % of its requests on published-port (760 instead of 950 a second), compared with\nbridge.\n")
+	if strings.Contains(text, "bridge costs nginx") || strings.Contains(text, "adds") {
+		t.Errorf("it says more than was asked:\n%s", text)
+	}
+	res.Comparisons[0].Cells = res.Comparisons[0].Cells[1:]
+	res.Plan.Workloads = []result.WorkloadPlan{{Name: "tcp_rr"}}
+	labtest.Contains(t, "the answer", renderAnswer(t, res, Options{}), "\nnat adds 2.00 us to the round trip p50 on published-port (12.0 us instead of 10.0 us), compared with\nbridge.\n")
+}
+
 // Between two machines it is what they have between them.
 func TestAnswerBeginsWithTheMachines(t *testing.T) {
 	w := newWorld(plan(), 3)
