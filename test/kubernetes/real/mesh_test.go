@@ -36,9 +36,9 @@ func (c cluster) mesh(args ...string) (m meshed, said string) {
 	return m, said
 }
 
-// startMesh starts a cluster of which one node compares each packet with 30,000 rules, and another has
-// no room for a pod. A mesh was killed in it.
-func startMesh(t *testing.T) cluster {
+// A pod on each node, by a DaemonSet. One node compares each packet with 30,000 rules and is named; on
+// another no pod finds room, which is said and is no fault of it.
+func testMesh(t *testing.T) {
 	c := start(t, "--datapath", "flannel", "--nodes", "6")
 	many := "add table ip many\nadd chain ip many in { type filter hook prerouting priority 0; }\n" + strings.Repeat("add rule ip many in ip saddr 9.9.9.9 drop\n", 30_000)
 	rules := filepath.Join(t.TempDir(), "many.nft")
@@ -48,34 +48,21 @@ func startMesh(t *testing.T) cluster {
 	c.atHost("h3", "nft", "-f", rules)
 	c.fill("h6")
 	c.killMesh()
-	return c
-}
-
-// testNamed has a pod on each node, by a DaemonSet. The node with the rules is named; that another has no
-// room is said and is no fault of it.
-func (c cluster) testNamed() {
-	c.t.Helper()
 	m, said := c.mesh()
 	var named []string
 	for _, n := range m.Mesh.Named {
 		named = append(named, n.Kind+" "+strings.Join(n.Of, " "))
 	}
 	if !slices.Equal(named, []string{"node h3"}) {
-		c.t.Errorf("named %q, want node h3 alone: %s", named, said)
+		t.Errorf("named %q, want node h3 alone: %s", named, said)
 	}
 	unreached := "unreached: node h6: no pod runs there: Unschedulable: "
 	if !slices.ContainsFunc(m.Warnings, func(w string) bool { return strings.HasPrefix(w, unreached) && strings.Contains(w, "Insufficient cpu") }) {
-		c.t.Errorf("warnings %q have no %q with the scheduler's words", m.Warnings, unreached)
+		t.Errorf("warnings %q have no %q with the scheduler's words", m.Warnings, unreached)
 	}
 	if !slices.ContainsFunc(m.Facts, func(f string) bool { return strings.HasPrefix(f, "node h1, h2, h3, h4, h5, h6: Linux ") }) {
-		c.t.Errorf("facts %q do not say what the nodes are", m.Facts)
+		t.Errorf("facts %q do not say what the nodes are", m.Facts)
 	}
-}
-
-// testMesh measures the nodes themselves, lets the cluster begin a mesh, is asked for what can't be, and
-// removes what a killed mesh left.
-func (c cluster) testMesh() {
-	t := c.t
 	c.testMeshOnHosts()
 	c.testMeshByItself()
 	for _, wrong := range []struct{ args, want string }{
