@@ -25,7 +25,7 @@ const (
 	uploadWait = 5 * time.Minute
 	// leaveWait is how long a command may take to end once its input has, and removeWait one
 	// that removes a container then.
-	leaveWait  = 3 * time.Second
+	leaveWait  = 10 * time.Second
 	removeWait = 20 * time.Second
 	// mostBefore is how many lines may come before ours: a shell may greet.
 	mostBefore = 100

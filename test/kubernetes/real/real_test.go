@@ -5,17 +5,16 @@ import (
 	"testing"
 )
 
-// Several clusters run at the same time: they wait most of it. One that names who is slow has the
-// machine for itself: three more keep two CPUs so busy that nobody differs from them.
+// Several clusters run at the same time: they wait most of it.
 func TestRealClusters(t *testing.T) {
 	killedBefore(t)
 	leavesNothing(t)
-	t.Run("mesh", testMesh)
 	for _, of := range []struct { // those that take longest come first
 		name string
 		test func(*testing.T)
 	}{
 		{"survives", testSiteSurvives},
+		{"mesh", testMesh},
 		{"names what is missing", testSiteNamesWhatIsMissing},
 		{"bridge iptables", variant{
 			nodes: 3, datapath: "bridge", proxy: "iptables", victim: "kubelet",
