@@ -20,7 +20,8 @@ type betweenMachines struct {
 	metrics  []*result.Metric // those that the workloads are judged by
 }
 
-// betweenOf is what the hosts measured, where a result names their machines.
+// betweenOf is what the hosts measured, where a result names their machines; nothing where a metric was
+// measured twice, as with two sizes: its name alone does not say which.
 func betweenOf(res *result.Result, groups []*weigh.Group) (b betweenMachines) {
 	for _, p := range res.Places {
 		switch p.Name {
@@ -33,6 +34,9 @@ func betweenOf(res *result.Result, groups []*weigh.Group) (b betweenMachines) {
 	for _, g := range askedOf(res.Plan, groups) {
 		for _, c := range g.Cells {
 			if m := weigh.Metric(c, headline(g)); m != nil && c.Network == catalog.Baseline && c.Path == catalog.CrossHost && c.Status == result.StatusOK {
+				if slices.ContainsFunc(b.metrics, func(other *result.Metric) bool { return other.Name == m.Name }) {
+					return betweenMachines{}
+				}
 				b.metrics = append(b.metrics, m)
 			}
 		}
@@ -65,12 +69,13 @@ func (w words) machines(b betweenMachines) string {
 
 // leadCost is what a network costs on a path by one metric, and is known to.
 type leadCost struct {
-	network, under, path string
-	program              string // that answers requests; empty: a metric's name says what it is
-	metric, unit         string
-	share                float64 // of what the other side has
-	delta                float64 // of a time; NaN: what is said is the share
-	value, than          float64
+	network, path string
+	under         string // the workloads; empty: all are under the same ones
+	program       string // that answers requests; empty: a metric's name says what it is
+	metric, unit  string
+	share         float64 // of what the other side has
+	delta         float64 // of a time; NaN: what is said is the share
+	value, than   float64
 }
 
 // leads are what was asked, in words with numbers: what is between two machines, and, where the
@@ -91,7 +96,11 @@ func (w words) leads(a answer) []string {
 		same := func(other leadCost) bool { return other.network == c.network && other.under == c.under }
 		if slices.IndexFunc(costs, same) == n {
 			of := slices.DeleteFunc(slices.Clone(costs), func(other leadCost) bool { return !same(other) })
-			said = append(said, c.network+" "+w.costsOf(of)+than+w.say("full_stop"))
+			subject := c.network
+			if c.under != "" {
+				subject += w.aside(clip(result.Plain(c.under), 40))
+			}
+			said = append(said, subject+" "+w.costsOf(of)+than+w.say("full_stop"))
 		}
 	}
 	if len(networks) > mostNamed || len(a.rows) > mostNamed || len(said) > mostLeads || !a.hasIntervals() || a.emulated {
@@ -110,7 +119,7 @@ func (a answer) costs() (all []leadCost) {
 					continue
 				}
 				one := leadCost{
-					network: r.label, under: c.under, path: c.path, program: programOf(f.measured()),
+					network: r.label + when(r.standIn, "*"), under: c.under, path: c.path, program: programOf(f.measured()),
 					metric: m.Name, unit: m.Unit, share: m.Toll.Value, delta: math.NaN(), value: m.Value, than: m.Baseline.Value,
 				}
 				if m == f.added {
@@ -123,8 +132,10 @@ func (a answer) costs() (all []leadCost) {
 	return all
 }
 
-// costsThan are those of networks compared with one of them.
+// costsThan are those of networks compared with one of them; none where a network has two on a path, as with
+// two numbers of connections: its table says which is which.
 func costsThan(c result.Comparison) (all []leadCost) {
+	several := slices.ContainsFunc(c.Cells, func(cell result.ComparedCell) bool { return cell.Workload != c.Cells[0].Workload })
 	for _, cell := range c.Cells {
 		kind, _ := catalog.FindWorkload(cell.Workload)
 		for _, m := range cell.Metrics {
@@ -133,12 +144,17 @@ func costsThan(c result.Comparison) (all []leadCost) {
 				continue
 			}
 			one := leadCost{
-				network: clip(result.Plain(cell.Network), mostLabel), under: cell.Workload, path: cell.Path,
+				network: clip(result.Plain(cell.Network), mostLabel), under: when(several, cell.Workload), path: cell.Path,
 				program: program(cell.Workload, cell.Params), metric: m.Name, unit: m.Unit,
 				share: change.Value, delta: math.NaN(), value: m.New, than: m.Old,
 			}
 			if m.Unit == "s" {
 				one.delta = m.New - m.Old
+			}
+			if slices.ContainsFunc(all, func(other leadCost) bool {
+				return other.network == one.network && other.under == one.under && other.path == one.path
+			}) {
+				return nil
 			}
 			all = append(all, one)
 		}

@@ -102,3 +102,26 @@ func TestAnswerBeginsWithTheMachines(t *testing.T) {
 		t.Errorf("it shares its line:\n%s", text)
 	}
 }
+
+// Two workloads that are judged by the same metric are both named, or nothing is said.
+func TestAnswerNamesWorkloadsThatAreAlike(t *testing.T) {
+	w := newWorld(plan(), 3)
+	w.networks, w.loads, w.paths = []string{"host", "vxlan"}, []result.WorkloadPlan{{Name: "tcp_stream", Flows: 1}, {Name: "tcp_stream", Flows: 8}}, []string{catalog.CrossHost}
+	res := w.result()
+	res.Places = []result.Place{{Name: "h1", Machine: "alpha"}, {Name: "h2", Machine: "beta"}}
+	text := renderAnswer(t, res, Options{})
+	labtest.Contains(t, "the answer", text, "vxlan (")
+	if strings.Count(text, "\nvxlan (") != 2 || strings.Contains(text, "\nvxlan costs") || strings.Contains(text, "alpha to beta") {
+		t.Errorf("it does not show which is which:\n%s", text)
+	}
+	compared := func(flows int) result.ComparedCell {
+		return result.ComparedCell{
+			Network: "vxlan", Path: catalog.CrossHost, Workload: "tcp_stream", Params: result.Params{"flows": flows},
+			Metrics: []result.ComparedMetric{{Name: "throughput", Unit: "bit/s", Old: 2e9, New: 1e9, Change: &result.Change{Value: 0.5, Verdict: "slower"}}},
+		}
+	}
+	res.Comparisons = []result.Comparison{{Along: result.AlongNetwork, Than: "route", Judged: result.JudgedByValue, Cells: []result.ComparedCell{compared(1), compared(8)}}}
+	if text := renderAnswer(t, res, Options{}); strings.Contains(text, "instead of") {
+		t.Errorf("it does not show which is which:\n%s", text)
+	}
+}
