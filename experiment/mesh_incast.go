@@ -62,7 +62,7 @@ func (m *meshing) manyToFew(ctx context.Context, number int, pairs []mesh.Pair) 
 			as := variant{port: clients[pair.Server], times: incastTimes}
 			clients[pair.Server]++
 			ended.Go(func() {
-				metrics, err := m.run(ctx, pair, w, as)
+				metrics, _, err := m.run(ctx, pair, w, as)
 				if err != nil {
 					all[n].failed = err
 				} else if value, has := metrics[kind.Headline]; has {

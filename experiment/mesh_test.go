@@ -7,11 +7,14 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"tare/catalog"
 	"tare/network"
 	"tare/result"
 	"tare/test/labtest"
+	"tare/test/simtest"
+	"tare/traffic"
 )
 
 // simMesh is a mesh of so many simulated nodes, all of which are on one machine.
@@ -127,6 +130,49 @@ func meshMeasuresManyToFew(t *testing.T) {
 	}
 	labtest.Equal(t, "rounds", len(again.Mesh.Incast.Rounds), 4)
 	labtest.Equal(t, "first value", again.Mesh.Incast.Rounds[0].Values["rtt_p50"][0], first)
+}
+
+// A median takes 20 round trips, which need not end within a window of 50 ms: that one is measured again,
+// longer. Where even that is too short, the node is not judged, which is said.
+func TestMeshMeasuresRoundTripsLongerThanItsWindows(t *testing.T) {
+	for took, want := range map[time.Duration]string{3 * time.Millisecond: "named", 40 * time.Millisecond: "named", 10 * time.Second: "not judged"} {
+		t.Run(fmt.Sprint(took, " is ", want), func(t *testing.T) {
+			simulated(t, func(t *testing.T) { meshMeasuresSlowNode(t, took, want == "named") })
+		})
+	}
+}
+
+// meshMeasuresSlowNode measures a mesh whose last node takes so long to answer and to be answered.
+func meshMeasuresSlowNode(t *testing.T, took time.Duration, named bool) {
+	m := simMesh(t, 6)
+	m.Site = newSimSite(t, func(r simtest.Request) simtest.Reply {
+		reply := even().Measure(r)
+		if n := r.Run.Duration / took; r.At == "n6" || strings.HasPrefix(r.Address, "10.0.0.6:") {
+			reply.Tally.Metrics = map[string]float64{}
+			if n > 0 {
+				reply.Tally.Metrics["rtt_mean"] = took.Seconds()
+			}
+			if n >= 2*traffic.TailSamples {
+				reply.Tally.Metrics["rtt_p50"] = took.Seconds()
+			}
+		}
+		return reply
+	})
+	res, err := Mesh(t.Context(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if named {
+		labtest.Equal(t, "not measured", len(res.Mesh.Unmeasured), 0)
+		if n := res.Mesh.Named; len(n) != 1 || n[0].Of[0] != "n6" || n[0].Kind != result.MeshNodeKind {
+			t.Errorf("named %+v, want node n6 alone", n)
+		}
+		return
+	}
+	labtest.Equal(t, "named", len(res.Mesh.Named), 0)
+	if u := res.Mesh.Unmeasured; len(u) != 1 || u[0].Of[0] != "n6" || u[0].Measured != 0 || !strings.Contains(u[0].Reason, "too few round trips ended within 1.25s: choose longer windows (--duration)") {
+		t.Errorf("not measured: %+v, want n6, and what to do", u)
+	}
 }
 
 func TestMeshIsInterruptedWithWhatItHas(t *testing.T) { simulated(t, meshIsInterruptedWithWhatItHas) }

@@ -3,12 +3,15 @@ package experiment
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
 
 	"tare/network"
 	"tare/result"
+	"tare/traffic"
 	"tare/weigh/mesh"
 	"tare/workload"
 )
@@ -93,7 +96,7 @@ func (m *meshing) measure(ctx context.Context, batches [][]mesh.Window) error {
 }
 
 // part measures one of several parts of a window, and joins it to what the others gave. Where one
-// failed, the window has.
+// failed, the window has: each part that did not gives all metrics.
 func (m *meshing) part(ctx context.Context, of mesh.Pair, turns int, all *measured) {
 	if all.failed != nil {
 		return
@@ -116,19 +119,62 @@ func (m *meshing) part(ctx context.Context, of mesh.Pair, turns int, all *measur
 func (m *meshing) window(ctx context.Context, of mesh.Pair, as variant) measured {
 	all := measured{metrics: map[string]float64{}}
 	for _, w := range m.Plan.Workloads {
-		metrics, err := m.run(ctx, of, w, as)
-		if err != nil && ctx.Err() == nil && !final(err) {
-			metrics, err = m.run(ctx, of, w, as)
+		value, err := m.headline(ctx, of, w, as)
+		if few := new(tooFew); err != nil && ctx.Err() == nil && !final(err) && !errors.As(err, &few) {
+			value, err = m.headline(ctx, of, w, as)
 		}
 		if err != nil {
 			return measured{failed: err}
 		}
 		kind, _ := workload.Find(w.Name)
-		if value, has := metrics[kind.Headline]; has {
-			all.metrics[kind.Headline] = value
-		}
+		all.metrics[kind.Headline] = value
 	}
 	return all
+}
+
+const (
+	// leastTrips is how many round trips a median takes, and half as many again, for a window that is
+	// as long as they took before.
+	leastTrips = 3 * traffic.TailSamples
+	// mostTimes is how many times as long a window becomes at most.
+	mostTimes = 50
+)
+
+// headline runs a workload between two nodes, and gives its headline. A window that ends before enough
+// round trips have is measured again, longer: far nodes, and those that are very slow, are measured too.
+func (m *meshing) headline(ctx context.Context, of mesh.Pair, w result.WorkloadPlan, as variant) (float64, error) {
+	kind, _ := workload.Find(w.Name)
+	for {
+		metrics, lasted, err := m.run(ctx, of, w, as)
+		if err != nil {
+			return 0, err
+		}
+		if value, has := metrics[kind.Headline]; has {
+			return value, nil
+		}
+		if as.times == mostTimes {
+			return 0, &tooFew{kind.Headline, lasted}
+		}
+		as.times = min(as.times*longer(metrics["rtt_mean"], lasted), mostTimes)
+	}
+}
+
+// tooFew is that a metric needs more round trips than ended in the longest window.
+type tooFew struct {
+	metric string
+	lasted time.Duration
+}
+
+func (f *tooFew) Error() string {
+	return fmt.Sprintf("measure %s: too few round trips ended within %v: choose longer windows (--duration)", f.metric, f.lasted)
+}
+
+// longer is how many times as long a window is to be in which too few round trips of a mean ended; 0: none did.
+func longer(mean float64, lasted time.Duration) int {
+	if mean == 0 {
+		return 10
+	}
+	return max(2, int(math.Ceil(leastTrips*mean/lasted.Seconds())))
 }
 
 // variant is how a window differs from what the plan has.
@@ -138,23 +184,24 @@ type variant struct {
 	parts int    // is it measured in; 0: in one
 }
 
-func (m *meshing) run(ctx context.Context, of mesh.Pair, w result.WorkloadPlan, as variant) (map[string]float64, error) {
+// run runs a workload between two nodes, and gives its metrics, and how long the window was to be.
+func (m *meshing) run(ctx context.Context, of mesh.Pair, w result.WorkloadPlan, as variant) (map[string]float64, time.Duration, error) {
 	client, server := m.Nodes[of.Client], m.Nodes[of.Server]
 	ends, err := m.between(ctx, of)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	p := pair{ends: ends}
 	if p.server, err = m.Site.Agent(ctx, server.At, "server"); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if p.client, err = m.Site.Agent(ctx, client.At, "client"); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	run := runOf(m.Plan, w)
 	run.SharedCPU = client.Boot == server.Boot
 	run.Duration = time.Duration(as.times) * run.Duration / time.Duration(max(1, as.parts))
 	run.Warmup = time.Duration(as.times) * run.Warmup / time.Duration(max(1, as.parts))
 	out, err := p.measure(ctx, cmp.Or(ends.Port, network.Port)+as.port, w.Name, run)
-	return out.Sample().Metrics, err
+	return out.Sample().Metrics, run.Duration, err
 }

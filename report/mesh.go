@@ -22,6 +22,9 @@ func (p *page) mesh(res *result.Result) {
 	if len(m.Named) == 0 {
 		p.item("- ", p.meshNobody(m))
 	}
+	if unjudged := p.unjudged(m); unjudged != "" {
+		p.item("- ", unjudged)
+	}
 	for _, metric := range m.Judged {
 		p.heatMap(m, metric)
 	}
@@ -40,6 +43,23 @@ func (w words) meshHead(res *result.Result) string {
 // meshNobody says that nobody is named.
 func (w words) meshNobody(m *result.Mesh) string {
 	return w.say("mesh_nobody", "margin", percent(m.Margin))
+}
+
+// unjudged says which nodes are neither slow nor not, since too little of them was measured; empty: none.
+func (w words) unjudged(m *result.Mesh) string {
+	var nodes []string
+	for _, u := range m.Unmeasured {
+		if len(u.Of) == 1 {
+			nodes = append(nodes, u.Of[0])
+		}
+	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	if more := len(nodes) - mostEffects; more > 0 {
+		nodes = append(nodes[:mostEffects], w.say("answer_more", "n", strconv.Itoa(more)))
+	}
+	return result.Plain(w.say("mesh_unjudged", "of", w.list(nodes)))
 }
 
 // windowsOf is how many windows were measured.

@@ -46,6 +46,7 @@ func TestMeshAsPeopleReadIt(t *testing.T) {
 	const want = `tare mesh: 5 nodes, 6 windows of tcp_rr
 - Node d is worse than the others: round trip p50 +52.0 % [50.0, 55.0]. blocks 16, partners 3,
   effect in the best block 40.3 %, robust z 4.48
+- Not judged, since too little was measured: e. The reasons are at the end.
 
 round trip p50 of each pair, the worst nodes first; the middle is 25.5 us
   d    ▓ ▒ ▒ ?

@@ -14,7 +14,8 @@ import (
 // viewMesh is a mesh as the page shows it, its texts by language.
 type viewMesh struct {
 	Nodes      []string            `json:"nodes"`
-	Nobody     map[string]string   `json:"nobody,omitempty"` // where nobody is named
+	Nobody     map[string]string   `json:"nobody,omitempty"`   // where nobody is named
+	Unjudged   map[string]string   `json:"unjudged,omitempty"` // where too little of nodes was measured
 	Named      []viewNamed         `json:"named"`
 	Metrics    []viewMeshMetric    `json:"metrics"`
 	Suspects   map[string][]string `json:"suspects"`          // that are not named
@@ -109,6 +110,9 @@ func meshView(res *result.Result) *viewMesh {
 	}
 	if len(m.Named) == 0 {
 		v.Nobody = byLanguage(func(w words) string { return w.meshNobody(m) })
+	}
+	if unjudged := byLanguage(func(w words) string { return w.unjudged(m) }); unjudged[Languages()[0]] != "" {
+		v.Unjudged = unjudged
 	}
 	for _, metric := range m.Judged {
 		v.Metrics = append(v.Metrics, meshMetricView(m, metric))

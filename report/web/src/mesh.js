@@ -19,7 +19,7 @@ export function mesh(t, view, language, id) {
   return [m.history && history(t, m.history, language), el("section", { "aria-labelledby": id },
     el("h2", { id }, t("mesh_who")),
     !view.finished && el("p", { class: "strong" }, t("interrupted")),
-    el("ul", { class: "findings" }, m.nobody && el("li", {}, m.nobody[language]), m.named.map((n) => named(t, n, language))),
+    el("ul", { class: "findings" }, m.nobody && el("li", {}, m.nobody[language]), m.named.map((n) => named(t, n, language)), m.unjudged && el("li", {}, m.unjudged[language])),
     el("p", { class: "quiet" }, t("mesh_text")),
     m.metrics.filter((one) => one.pairs.a.length > 0).map((one) => el("article", {}, el("h3", {}, one.heads[language]), charts.map((draw) => draw(t, m, one, language)))),
     list(t, t("mesh_suspects"), m.suspects[language]), list(t, t("mesh_unmeasured"), m.unmeasured[language]))];

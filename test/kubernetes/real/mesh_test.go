@@ -36,12 +36,12 @@ func (c cluster) mesh(args ...string) (m meshed, said string) {
 	return m, said
 }
 
-// A pod on each node, by a DaemonSet. One node compares each packet with 3,000 rules and is named: with ten
-// times as many a slow machine has no round trip to measure. On another no pod finds room, which is said and
-// is no fault of it.
+// A pod on each node, by a DaemonSet. One node compares each packet with 30,000 rules and is named, although
+// its round trips may not end within a window. On another no pod finds room, which is said and is no fault of
+// it.
 func testMesh(t *testing.T) {
 	c := start(t, "--datapath", "flannel", "--nodes", "6")
-	many := "add table ip many\nadd chain ip many in { type filter hook prerouting priority 0; }\n" + strings.Repeat("add rule ip many in ip saddr 9.9.9.9 drop\n", 3_000)
+	many := "add table ip many\nadd chain ip many in { type filter hook prerouting priority 0; }\n" + strings.Repeat("add rule ip many in ip saddr 9.9.9.9 drop\n", 30_000)
 	rules := filepath.Join(t.TempDir(), "many.nft")
 	if err := os.WriteFile(rules, []byte(many), 0o644); err != nil {
 		t.Fatal(err)
