@@ -79,36 +79,50 @@ func TestRequestResponseIsChecked(t *testing.T) {
 	}
 }
 
-func transacted(calls traffic.Transactions) int64 { return calls.Count }
+// worked is a run that did something in its window.
+func worked(t testing.TB, once func(testing.TB, traffic.RequestResponse) (traffic.Served, traffic.Transactions), c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
+	t.Helper()
+	return traffictest.Worked(t, func(calls traffic.Transactions) int64 { return calls.Count },
+		func() (traffic.Served, traffic.Transactions) { return once(t, c) })
+}
 
 func runTCPRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
 	t.Helper()
-	return traffictest.Worked(t, transacted, func() (traffic.Served, traffic.Transactions) {
-		l := traffictest.ListenTCP(t)
-		return traffictest.MustRun(t,
-			func(ctx context.Context) (traffic.Served, error) { return tcprr.Serve(ctx, l, c) },
-			func(ctx context.Context) (traffic.Transactions, error) { return tcprr.Call(ctx, l.Addr(), c) })
-	})
-}
-
-func runTCPCRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
-	t.Helper()
-	return traffictest.Worked(t, transacted, func() (traffic.Served, traffic.Transactions) {
-		l := traffictest.ListenTCP(t)
-		return traffictest.MustRun(t,
-			func(ctx context.Context) (traffic.Served, error) { return tcpcrr.Serve(ctx, l, c) },
-			func(ctx context.Context) (traffic.Transactions, error) { return tcpcrr.Call(ctx, l.Addr(), c) })
-	})
+	return worked(t, onceTCPRR, c)
 }
 
 func runUDPRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
 	t.Helper()
-	return traffictest.Worked(t, transacted, func() (traffic.Served, traffic.Transactions) {
-		l := listenUDP(t)
-		return traffictest.MustRun(t,
-			func(ctx context.Context) (traffic.Served, error) { return udp.ServeRR(ctx, l, c) },
-			func(ctx context.Context) (traffic.Transactions, error) { return udp.CallRR(ctx, l.Addr(), c) })
-	})
+	return worked(t, onceUDPRR, c)
+}
+
+func runTCPCRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
+	t.Helper()
+	return worked(t, onceTCPCRR, c)
+}
+
+func onceTCPRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
+	t.Helper()
+	l := traffictest.ListenTCP(t)
+	return traffictest.MustRun(t,
+		func(ctx context.Context) (traffic.Served, error) { return tcprr.Serve(ctx, l, c) },
+		func(ctx context.Context) (traffic.Transactions, error) { return tcprr.Call(ctx, l.Addr(), c) })
+}
+
+func onceTCPCRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
+	t.Helper()
+	l := traffictest.ListenTCP(t)
+	return traffictest.MustRun(t,
+		func(ctx context.Context) (traffic.Served, error) { return tcpcrr.Serve(ctx, l, c) },
+		func(ctx context.Context) (traffic.Transactions, error) { return tcpcrr.Call(ctx, l.Addr(), c) })
+}
+
+func onceUDPRR(t testing.TB, c traffic.RequestResponse) (traffic.Served, traffic.Transactions) {
+	t.Helper()
+	l := listenUDP(t)
+	return traffictest.MustRun(t,
+		func(ctx context.Context) (traffic.Served, error) { return udp.ServeRR(ctx, l, c) },
+		func(ctx context.Context) (traffic.Transactions, error) { return udp.CallRR(ctx, l.Addr(), c) })
 }
 
 func listenUDP(t testing.TB) *udp.Listener {

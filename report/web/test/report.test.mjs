@@ -196,7 +196,9 @@ test("a mesh shows who is named, each pair, and what was not measured", async ()
   const page = await shared("mesh");
   const res = result("mesh"), { named, unmeasured, effects } = res.mesh;
   const shown = await page.locator(".findings > li").allInnerTexts();
-  assert.equal(shown.length, named.length);
+  const unjudged = unmeasured.filter((u) => u.of.length === 1);
+  assert.equal(shown.length, named.length + 1);
+  assert.ok(unjudged.length > 0 && unjudged.every((u) => shown.at(-1).includes(u.of[0])), shown.at(-1));
   named.forEach((n, at) => assert.ok(shown[at].includes(n.of.join(" - ")) && shown[at].includes(`${(100 * n.value).toFixed(1)} %`), shown[at]));
   for (const summary of await page.locator(".findings summary").all()) await summary.click();
   assert.ok((await page.locator(".findings tbody tr").count()) === named.flatMap((n) => n.evidence).length);
