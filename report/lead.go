@@ -71,6 +71,8 @@ func (w words) machines(b betweenMachines) string {
 type leadCost struct {
 	network, path string
 	under         string // the workloads; empty: all are under the same ones
+	workload      string
+	against       string // the network that it is compared with; empty: the matrix says which
 	program       string // that answers requests; empty: a metric's name says what it is
 	metric, unit  string
 	share         float64 // of what the other side has
@@ -86,19 +88,25 @@ func (w words) leads(a answer) []string {
 	if text := w.machines(a.between); text != "" {
 		all = append(all, text)
 	}
-	costs, than := a.costs(), ""
+	costs := a.costs()
 	if a.than != nil {
-		costs, than = costsThan(*a.than), w.say("lead_than", "than", clip(result.Plain(a.than.Than), mostLabel))
+		costs = append(costsThan(*a.than), a.costsElsewhere(*a.than)...)
 	}
 	var networks, said []string
 	for n, c := range costs {
 		networks = result.AddOnce(networks, c.network)
-		same := func(other leadCost) bool { return other.network == c.network && other.under == c.under }
+		same := func(other leadCost) bool {
+			return other.network == c.network && other.under == c.under && other.against == c.against
+		}
 		if slices.IndexFunc(costs, same) == n {
 			of := slices.DeleteFunc(slices.Clone(costs), func(other leadCost) bool { return !same(other) })
 			subject := c.network
 			if c.under != "" {
 				subject += w.aside(clip(result.Plain(c.under), 40))
+			}
+			than := ""
+			if c.against != "" {
+				than = w.say("lead_than", "than", clip(result.Plain(c.against), mostLabel))
 			}
 			said = append(said, subject+" "+w.costsOf(of)+than+w.say("full_stop"))
 		}
@@ -119,7 +127,7 @@ func (a answer) costs() (all []leadCost) {
 					continue
 				}
 				one := leadCost{
-					network: r.label + when(r.standIn, "*"), under: c.under, path: c.path, program: programOf(f.measured()),
+					network: r.label + when(r.standIn, "*"), under: c.under, workload: f.measured()[0].Workload, path: c.path, program: programOf(f.measured()),
 					metric: m.Name, unit: m.Unit, share: m.Toll.Value, delta: math.NaN(), value: m.Value, than: m.Baseline.Value,
 				}
 				if m == f.added {
@@ -144,7 +152,7 @@ func costsThan(c result.Comparison) (all []leadCost) {
 				continue
 			}
 			one := leadCost{
-				network: clip(result.Plain(cell.Network), mostLabel), under: when(several, cell.Workload), path: cell.Path,
+				network: clip(result.Plain(cell.Network), mostLabel), under: when(several, cell.Workload), against: c.Than, path: cell.Path,
 				program: program(cell.Workload, cell.Params), metric: m.Name, unit: m.Unit,
 				share: change.Value, delta: math.NaN(), value: m.New, than: m.Old,
 			}
@@ -158,6 +166,28 @@ func costsThan(c result.Comparison) (all []leadCost) {
 			}
 			all = append(all, one)
 		}
+	}
+	return all
+}
+
+// costsElsewhere are those against the host on paths that the network to compare with does not serve, as
+// published ports are none of docker-host; none where a network has two on a path.
+func (a answer) costsElsewhere(c result.Comparison) (all []leadCost) {
+	for _, one := range a.costs() {
+		served := slices.ContainsFunc(c.Cells, func(cell result.ComparedCell) bool { return cell.Path == one.path })
+		if served || one.network == c.Than {
+			continue
+		}
+		if one.under != "" {
+			one.under = one.workload
+		}
+		one.against = catalog.Baseline
+		if slices.ContainsFunc(all, func(other leadCost) bool {
+			return other.network == one.network && other.under == one.under && other.path == one.path
+		}) {
+			return nil
+		}
+		all = append(all, one)
 	}
 	return all
 }
