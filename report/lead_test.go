@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +99,21 @@ func TestAnswerSaysWhatPathsCostThatTheOtherHasNot(t *testing.T) {
 	labtest.Contains(t, "the answer", text, "nat costs nginx 17 % of its requests on published-port (12.6k instead of 15.2k a second), compared with host.")
 	if strings.Contains(text, "bridge costs") {
 		t.Errorf("it compares the network that others are compared with:\n%s", text)
+	}
+}
+
+// The page's picture has all that was asked, and the first of what has no room.
+func TestPictureHasEachWorkload(t *testing.T) {
+	for flows, want := range map[int]int{2: 2 * 3, 7: 3} {
+		w := newWorld(plan(), 3)
+		w.networks, w.loads, w.paths = []string{"host", "vxlan"}, nil, []string{catalog.SameHost, catalog.CrossHost, catalog.HostToContainer}
+		for n := range flows {
+			w.loads = append(w.loads, result.WorkloadPlan{Name: "tcp_stream", Flows: n + 1})
+		}
+		res := w.result()
+		v := answerView(res, groupsOf(res))
+		labtest.Equal(t, fmt.Sprint("columns of ", flows, " workloads"), len(v.Columns), want)
+		labtest.Equal(t, "fields of a row", len(v.Rows[0].Fields), want)
 	}
 }
 

@@ -76,8 +76,14 @@ func answerView(res *result.Result, groups []*weigh.Group) *viewAnswer {
 	return v
 }
 
-// keepFirst leaves the columns of the first workloads.
+// mostPictured is for how many columns a page has room.
+const mostPictured = 18
+
+// keepFirst leaves the columns of the first workloads, where there are too many for a page.
 func (m *matrix) keepFirst() {
+	if len(m.columns) <= mostPictured {
+		return
+	}
 	for n := len(m.columns) - 1; n > 0; n-- {
 		if m.columns[n].under != m.columns[0].under {
 			m.columns = slices.Delete(m.columns, n, n+1)
