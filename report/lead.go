@@ -183,7 +183,7 @@ func (a answer) costsElsewhere(c result.Comparison) (all []leadCost) {
 		}
 		one.against = catalog.Baseline
 		if slices.ContainsFunc(all, func(other leadCost) bool {
-			return other.network == one.network && other.under == one.under && other.path == one.path
+			return other.network == one.network && other.under == one.under && other.path == one.path && other.metric == one.metric
 		}) {
 			return nil
 		}

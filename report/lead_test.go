@@ -102,6 +102,18 @@ func TestAnswerSaysWhatPathsCostThatTheOtherHasNot(t *testing.T) {
 	}
 }
 
+// Such a path has a share and a time, where the workloads have both.
+func TestAnswerSaysBothOfPathsThatTheOtherHasNot(t *testing.T) {
+	w := newWorld(plan(), 3)
+	w.networks, w.loads, w.paths = []string{"host", "vxlan"}, streamAndTrip(), []string{catalog.CrossHost}
+	res := w.result()
+	res.Comparisons = []result.Comparison{{Along: result.AlongNetwork, Of: result.Each, Than: "route", Judged: result.JudgedByValue}}
+	text := strings.Join(strings.Fields(renderAnswer(t, res, Options{})), " ")
+	labtest.Contains(t, "the answer", text, "vxlan costs 34 % of the throughput between two hosts")
+	labtest.Contains(t, "the answer", text, "to the round trip p50 between two hosts")
+	labtest.Contains(t, "the answer", text, ", compared with host.")
+}
+
 // The page's picture has all that was asked, and the first of what has no room.
 func TestPictureHasEachWorkload(t *testing.T) {
 	for flows, want := range map[int]int{2: 2 * 3, 7: 3} {
