@@ -58,6 +58,7 @@ const (
 	arpLimits    = "/proc/sys/net/ipv4/neigh/default"
 	ndiscLimits  = "/proc/sys/net/ipv6/neigh/default"
 	connections  = "ss -tan"
+	accepted     = "ss -tn"
 	untranslated = "conntrack -L -p udp"
 	shapers      = "tc -d qdisc"
 	conntrack    = "/proc/sys/net/netfilter"

@@ -1,11 +1,13 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"tare/catalog"
+	"tare/probe"
 	"tare/result"
 	"tare/test/labtest"
 )
@@ -81,6 +83,24 @@ func TestProxyOfDatagramsIsNamed(t *testing.T) {
 			{At: "h2/c1", Source: snmp, Counts: map[string]float64{"Udp.InDatagrams": 1000}},
 		}}}
 		labtest.Equal(t, "a process is named", slices.Contains(costs(t, cell, nil), "userland-proxy"), want)
+	}
+}
+
+// At an engine of the user's, the counters of a host are those of all its networks. A connection to the
+// published port that ends at the host itself shows the process; one that is only forwarded is in no
+// such list.
+func TestProxyAtTheUsersEngineIsNamed(t *testing.T) {
+	for connections, want := range map[int]bool{2: true, 0: false} {
+		cell := measured("docker-bridge", catalog.ContainerToPublishedPort, "tcp_rr", 0.9)
+		res := &result.Result{Cells: []result.Cell{cell}, States: []result.State{
+			{At: "docker-bridge.h2", Source: probe.SourceAccepted, Values: map[string]any{catalog.ContainerToPublishedPort: connections}},
+		}}
+		Weigh(res, "")
+		at := slices.IndexFunc(res.Cells[0].Findings, func(f result.Finding) bool { return f.ID == "userland-proxy" })
+		labtest.Equal(t, "a process is named", at >= 0, want)
+		if at >= 0 {
+			labtest.Contains(t, "the evidence", fmt.Sprint(res.Cells[0].Findings[at].Evidence), "connections to the published port that end at the host itself 2 h2: ss -tn")
+		}
 	}
 }
 

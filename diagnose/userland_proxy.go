@@ -32,14 +32,12 @@ func userlandProxy() Rule {
 			case catalog.Builds(e.Network) && n.Runtime == "":
 				fix = "publish the port by a rule that translates its address, as the network nat does, and not by a process"
 			case strings.HasPrefix(e.Network, catalog.DockerPrefix) || n.Runtime == catalog.Docker:
-				fix = `echo '{"userland-proxy": false}' > /etc/docker/daemon.json && systemctl restart docker`
+				fix = `systemctl restart docker  # once /etc/docker/daemon.json has "userland-proxy": false, and no "iptables": false: rules lead to the container then`
 			}
 			return []result.Finding{e.adding(m, result.Finding{
-				Cause: fmt.Sprintf("a process in %s relays the published port: two connections instead of one, and each byte is copied twice more", host),
-				Evidence: append(e.tolled(m),
-					seen("segments and datagrams delivered to the host itself", e.taken(host), host, snmp),
-					seen("segments and datagrams delivered to the container", e.taken(e.Server), e.Server, snmp)),
-				Fix: fix, Confidence: 0.9,
+				Cause:    fmt.Sprintf("a process in %s relays the published port: two connections instead of one, and each byte is copied twice more", host),
+				Evidence: append(e.tolled(m), e.relaying(host)...),
+				Fix:      fix, Confidence: 0.9,
 			})}
 		},
 	}
@@ -53,7 +51,22 @@ const relayedShare = 0.3
 // relayed reports whether a process of the server's host relays a published port.
 func (e *Evidence) relayed() bool {
 	host := hostOf(e.Server)
-	return catalog.ByPublishedPort(e.Path) && host != e.Server && e.taken(host) > 0 && e.taken(host) >= relayedShare*e.taken(e.Server)
+	if !catalog.ByPublishedPort(e.Path) || host == e.Server {
+		return false
+	}
+	return e.number(host, accepted, e.Path) > 0 || e.taken(host) > 0 && e.taken(host) >= relayedShare*e.taken(e.Server)
+}
+
+// relaying is what shows that a process of the host relays a published port: the host's own
+// connections, where they were looked at, or what was delivered to its sockets.
+func (e *Evidence) relaying(host string) []result.Evidence {
+	if own := e.number(host, accepted, e.Path); own > 0 {
+		return []result.Evidence{seen("connections to the published port that end at the host itself", own, host, accepted)}
+	}
+	return []result.Evidence{
+		seen("segments and datagrams delivered to the host itself", e.taken(host), host, snmp),
+		seen("segments and datagrams delivered to the container", e.taken(e.Server), e.Server, snmp),
+	}
 }
 
 // copied reports whether userlandProxy names what the network itself adds.

@@ -60,7 +60,7 @@ func (e *Endpoints) may(ctx context.Context, name string) (bool, error) {
 			return false, err
 		}
 		port := trialPort(way.ends)
-		used, err := exchange(ctx, server, client, catalog.Bulk, name, netip.AddrPortFrom(way.ends.Bind, port), netip.AddrPortFrom(way.ends.Dial, port))
+		used, err := exchange(ctx, server, client, catalog.Bulk, name, shortTrial, netip.AddrPortFrom(way.ends.Bind, port), netip.AddrPortFrom(way.ends.Dial, port))
 		switch {
 		case ctx.Err() != nil:
 			return false, ctx.Err()

@@ -35,6 +35,7 @@ type Endpoints struct {
 	way      Way
 	ways     []wayOn
 	dead     []deadWay
+	relays   relays
 	outposts map[string]*farOutpost // by Label
 	mu       sync.Mutex
 	agents   map[string]*agent.Handle

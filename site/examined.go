@@ -20,9 +20,13 @@ func (e Examined) Count(ctx context.Context, places []string) (stop func() (Coun
 	return func() (Counted, error) { return e.each(ctx, places, doCounted) }, nil
 }
 
-// States reads the settings of some places.
+// States reads the settings of some places. Those of hosts have the published ports that a
+// process relays.
 func (e Examined) States(ctx context.Context, places []string) (Counted, error) {
-	return e.each(ctx, places, doStates)
+	all, err := e.each(ctx, places, doStates)
+	all.States = append(all.States, e.relays.states(places)...)
+	all.Unread = probe.Unread(all.Unread, e.relays.unread)
+	return all, err
 }
 
 // each has the outposts of some places read, all at the same time.

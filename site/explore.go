@@ -101,6 +101,7 @@ func (e *Endpoints) explore(ctx context.Context) (t Topology, err error) {
 		if err != nil {
 			return t, err
 		}
+		e.lookAtRelays(ctx, name, paths)
 		if text := datapath(paths, seen); text != "" {
 			e.Facts = append(e.Facts, text)
 		}

@@ -40,6 +40,7 @@ type outpostRequest struct {
 	protocol.Request
 	Data []byte      `json:"data,omitempty"` // for the agent that the request of that ID started
 	Pass *trace.Pass `json:"pass,omitempty"` // what to follow
+	Port uint16      `json:"port,omitempty"` // of the connections to count
 }
 
 // What an outpost can be asked, besides to cancel an agent, and to leave. Some of it is what a
@@ -54,6 +55,7 @@ const (
 	doFollow   = "follow"   // the packets of a pass from now on
 	doProfile  = "profile"  // the CPUs from now on
 	doFollowed = "followed" // what was seen since
+	doAccepted = "accepted" // how many connections to a port its sockets have
 )
 
 // outpostReply is a message of an outpost.
@@ -67,6 +69,7 @@ type outpostReply struct {
 	Counted   *Counted         `json:"counted,omitempty"`
 	Ability   *trace.Ability   `json:"ability,omitempty"`
 	Seen      *seen            `json:"seen,omitempty"`
+	Accepted  int              `json:"accepted,omitempty"`
 }
 
 // outpostGreeting is the first message of an outpost.
@@ -120,6 +123,8 @@ func (o *outpost) take(ctx context.Context, r *outpostRequest) (err error) {
 		reply.Load.CPU, err = probe.ReadCPUTimes("/")
 	case doCount, doCounted, doStates:
 		reply.Counted = o.counted(r.Do)
+	case doAccepted:
+		reply.Accepted, err = probe.Accepted(r.Port)
 	case doTracer, doFollow, doProfile, doFollowed:
 		reply.Ability, reply.Seen, err = o.trace(r)
 	default:

@@ -78,6 +78,12 @@ func (o *farOutpost) Clock(ctx context.Context) (at, took time.Duration, err err
 	return time.Duration(r.Clock), time.Since(asked), err
 }
 
+// accepted is how many connections to a port sockets there have.
+func (o *farOutpost) accepted(ctx context.Context, port uint16) (int, error) {
+	r, err := o.peer.Ask(ctx, replyWait, &outpostRequest{Request: protocol.Request{Do: doAccepted}, Port: port})
+	return r.Accepted, err
+}
+
 // Agent starts an agent there.
 func (o *farOutpost) Agent(ctx context.Context) (*agent.Handle, error) {
 	said, says := io.Pipe()

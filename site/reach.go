@@ -20,8 +20,11 @@ import (
 // ethernetMTU is that of Ethernet, in bytes.
 const ethernetMTU = 1500
 
-// trialWait is how long an address is tried.
-const trialWait = 2 * time.Second
+// How long an address is tried, and for how long messages are exchanged there.
+const (
+	trialWait  = 2 * time.Second
+	shortTrial = 2 * time.Millisecond
+)
 
 // find finds an address at which one place reaches another on a network, by trying: no
 // table of routes shows what a firewall, an overlay or a NAT does on the way. The run's token
@@ -51,7 +54,7 @@ func (e *Endpoints) find(ctx context.Context, r route, on string, seen map[strin
 		}
 		ends := network.Ends{Client: r.from, Server: r.to, Bind: at, Dial: dial, Port: r.port}
 		port := trialPort(ends)
-		control, err := exchange(ctx, server, client, catalog.RoundTrips, "", netip.AddrPortFrom(at, port), netip.AddrPortFrom(dial, port))
+		control, err := exchange(ctx, server, client, catalog.RoundTrips, "", shortTrial, netip.AddrPortFrom(at, port), netip.AddrPortFrom(dial, port))
 		if err == nil {
 			return ends, control, nil
 		}
@@ -75,13 +78,13 @@ func (e *Endpoints) pair(ctx context.Context, on, from, to string) (server, clie
 	return server, client, err
 }
 
-// exchange lets one end send to the other for a moment, and gives the congestion control that
+// exchange lets one end send to the other during some time, and gives the congestion control that
 // it did so by: routes choose one too. cc is the one that sockets ask for; empty: none.
-func exchange(ctx context.Context, server, client *agent.Handle, name, cc string, bind, dial netip.AddrPort) (control string, err error) {
+func exchange(ctx context.Context, server, client *agent.Handle, name, cc string, during time.Duration, bind, dial netip.AddrPort) (control string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, trialWait)
 	defer cancel()
 	kind, _ := workload.Find(name)
-	run := workload.Run{Mode: kind.Modes[0], Flows: 1, Size: kind.Size.Default, Duration: 2 * time.Millisecond, CC: cc}
+	run := workload.Run{Mode: kind.Modes[0], Flows: 1, Size: kind.Size.Default, Duration: during, CC: cc}
 	if run.Token, err = workload.NewToken(); err != nil {
 		return "", err
 	}
