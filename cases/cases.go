@@ -36,7 +36,8 @@ type Case struct {
 	Contradictions []string     `yaml:"contradictions"`
 	Experiments    []Experiment `yaml:"experiments"`
 	Claims         []claim      `yaml:"claims"` // in the order in which they were published
-	// Candidates are the spots from which tare recommends one, by their tolls.
+	// Candidates are the spots from which tare recommends one, by their tolls; none: the source
+	// compares settings of one network, and recommends none.
 	Candidates []spot   `yaml:"candidates"`
 	Figures    []figure `yaml:"figures"`
 }

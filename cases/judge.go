@@ -46,6 +46,9 @@ func (c Case) Judge(results map[string]*result.Result) *result.Result {
 // worse on this machine, and the reason. Stand-ins and networks that were not
 // measured are no candidates.
 func (c Case) recommend(e evidence) (name, because string) {
+	if len(c.Candidates) == 0 {
+		return "", "it compares one network with itself"
+	}
 	type ranked struct {
 		at   spot
 		toll weigh.Weighing

@@ -23,6 +23,7 @@ func containerdNetworks() []Network {
 			Params: []Param{
 				{Name: CNIFile, Doc: "CNI configuration list, a template; a comma list weighs each", List: true, Typed: true},
 				{Name: CNIBin, Doc: "folder of CNI plugins, looked in first", Typed: true},
+				backend(),
 			},
 		},
 	}

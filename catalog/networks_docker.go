@@ -22,7 +22,11 @@ func dockerVersion() Param {
 
 // dockerParams are those of an engine that several networks share.
 func dockerParams() []Param {
-	return []Param{dockerVersion(), {Name: DockerBackend, Doc: "what Docker 29 writes its rules by", Values: []string{ByIptables, ByNftables}, List: true}}
+	return []Param{
+		dockerVersion(),
+		backend(),
+		{Name: UserlandProxy, Doc: "whether a process of Docker's has each published port too", Values: []string{On, Off}, List: true},
+	}
 }
 
 // dockerNetworks are those that dockerd makes.
@@ -49,7 +53,7 @@ func dockerNetworks() []Network {
 			Facts:   Facts{NAT: true, Nearby: true},
 			Paths:   []string{PublishedPort, ContainerToPublishedPort},
 			Missing: "what dockerd needs of the kernel", Get: "modprobe -a overlay bridge veth nft_compat",
-			Params: dockerParams(),
+			Params: append(dockerParams(), Param{Name: Ports, Doc: "ports that each container publishes besides those of its servers (default 0)", Most: mostPorts, List: true}),
 		},
 		{
 			Name: "docker-macvlan", Parent: "docker-host", Fidelity: Product, IPv6: true, Outside: true, BridgeNetfilter: true, Engine: Docker, Runtime: Docker,

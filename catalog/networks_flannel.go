@@ -7,11 +7,11 @@ func flannelNetworks() []Network {
 	return []Network{
 		{
 			Name: "flannel-host-gw", Parent: "route", Fidelity: Product, IPv6: true,
-			Doc:   "flannel's host-gw backend: bridge per host, routes between hosts by flanneld, its iptables rules",
+			Doc:   "flannel's host-gw backend: bridge per host, routes between hosts by flanneld, its rules of iptables or nftables",
 			Facts: Facts{NeedsL2: true}, Stack: wire.None(),
 			Paths:   []string{SameHost, CrossHost, HostToContainer},
 			Missing: "netfilter as iptables needs it", Get: "modprobe -a br_netfilter nft_compat xt_comment xt_mark xt_MASQUERADE",
-			Params: []Param{masquerade()},
+			Params: []Param{masquerade(), backend()},
 		},
 		{
 			Name: "flannel-vxlan", Parent: "flannel-host-gw", Fidelity: Product,
@@ -19,7 +19,7 @@ func flannelNetworks() []Network {
 			Facts: Facts{Kernel: "vxlan"}, Stack: wire.VXLAN(),
 			Paths:   []string{SameHost, CrossHost, HostToContainer},
 			Missing: "VXLAN devices", Get: "modprobe vxlan",
-			Params: []Param{masquerade(), {
+			Params: []Param{masquerade(), backend(), {
 				Name: DirectRouting, Doc: "flannel routes between hosts of one subnet without VXLAN", Values: []string{Off, On}, List: true,
 			}},
 		},
@@ -29,7 +29,7 @@ func flannelNetworks() []Network {
 			Facts: Facts{Kernel: "tun"}, Stack: wire.UDP(), // which carries IPv4 alone
 			Paths:   []string{SameHost, CrossHost, HostToContainer},
 			Missing: "netfilter as iptables needs it", Get: "modprobe -a br_netfilter nft_compat xt_comment xt_mark xt_MASQUERADE",
-			Params: []Param{masquerade()},
+			Params: []Param{masquerade(), backend()},
 		},
 	}
 }

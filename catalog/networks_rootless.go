@@ -20,7 +20,7 @@ func rootlessNetworks() []Network {
 		one := &all[n]
 		one.Parent, one.Fidelity, one.Outside = Baseline, Product, true
 		one.Facts = Facts{Relays: true, Kernel: "tun"}
-		one.Paths = []string{PublishedPort, ContainerToPublishedPort}
+		one.Paths = []string{ContainerToHost, PublishedPort, ContainerToPublishedPort}
 		one.Missing, one.Get = "TUN devices", "modprobe tun"
 		one.Params = []Param{tapMTU()}
 	}

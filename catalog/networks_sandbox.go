@@ -14,7 +14,7 @@ func sandboxNetworks() []Network {
 			Name: "podman-rootless", Parent: "slirp4netns", Fidelity: Product, Outside: true, Runtime: "podman",
 			Doc:     "Podman's rootless container (before Podman 5): slirp4netns, and published ports relayed by rootlessport",
 			Facts:   Facts{Relays: true, Kernel: "tun"},
-			Paths:   []string{PublishedPort, ContainerToPublishedPort},
+			Paths:   []string{ContainerToHost, PublishedPort, ContainerToPublishedPort},
 			Missing: "TUN devices, or an overlay file system", Get: "modprobe -a tun overlay",
 			Params: []Param{tapMTU()},
 		},

@@ -47,21 +47,23 @@ const (
 
 // The parameters of single networks.
 const (
+	Backend       = "firewall_backend"
 	Backends      = "backends"
 	CNIBin        = "cni_bin"
 	CNIFile       = "cni"
 	DirectRouting = "direct_routing"
 	DockerVersion = "docker_version"
-	DockerBackend = "firewall_backend"
 	IPMasq        = "ip_masq"
 	NetkitMode    = "netkit_mode"
 	Openflow      = "openflow"
 	Policies      = "policies"
+	Ports         = "ports"
 	PromiscMode   = "promisc_mode"
 	Router        = "router"
 	ServiceAt     = "service_at"
 	Services      = "services"
 	TapMTU        = "tap_mtu"
+	UserlandProxy = "userland_proxy"
 	VF            = "vf"
 )
 
@@ -98,6 +100,7 @@ const (
 	MaxHosts      = 63      // an address has six bits for them
 	MaxContainers = 1000    // of a host: an address has ten bits for them, and some are taken
 	mostRules     = 100_000 // that match nothing
+	mostPorts     = 500     // that one container publishes
 
 	// kube-proxy takes no more than 1,000 endpoints of a Service (pkg/proxy/endpointslicecache.go).
 	mostServices = 60_000
@@ -203,6 +206,10 @@ func policies() Param {
 
 func masquerade() Param {
 	return Param{Name: IPMasq, Doc: "masquerade what leaves the containers' network", Values: []string{On, Off}, List: true}
+}
+
+func backend() Param {
+	return Param{Name: Backend, Doc: "what Docker 29, flannel or CNI's portmap writes its rules by", Values: []string{ByIptables, ByNftables}, List: true}
 }
 
 func tapMTU() Param {

@@ -24,6 +24,9 @@ func (e *Evidence) userMode(m result.Metric, places []string) result.Finding {
 			"or run it as root on a bridge or macvlan",
 		Confidence: 0.9,
 	}
+	if e.Server == hostOf(e.Server) { // no socket is passed to who connects
+		f.Fix = "sudo podman run IMAGE  # on root's bridge: the kernel forwards its packets then"
+	}
 	for _, at := range places {
 		device := e.tap(at)
 		mtu := e.number(at, links, device+".mtu")

@@ -23,6 +23,9 @@ func behindTap(name, path, kind string, mtu float64) *result.Result {
 	if path == catalog.PublishedPort {
 		cell.Client = &result.End{At: "h1"}
 	}
+	if path == catalog.ContainerToHost {
+		cell.Server = &result.End{At: "h2"}
+	}
 	cell.Samples = []result.Sample{{Readings: []result.Reading{
 		{At: "h2", Source: snmp, Counts: map[string]float64{"Tcp.InSegs": 900}},
 		{At: "h2/c1", Source: snmp, Counts: map[string]float64{"Tcp.InSegs": 1000}},
@@ -46,6 +49,7 @@ func TestProcessBehindATapIsNamed(t *testing.T) {
 		{"pasta", catalog.ContainerToPublishedPort, "tun", 65520, "of h1/c1 and h2/c1 between", "socket activation"},
 		{"slirp4netns", catalog.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network slirp4netns:mtu=16384 IMAGE"},
 		{"pasta", catalog.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "podman run --network pasta:--mtu,65520 IMAGE"},
+		{"pasta", catalog.ContainerToHost, "tun", 65520, "pasta in user space copies each packet of h1/c1 between", "the kernel forwards its packets then"},
 		{"podman-rootless", catalog.PublishedPort, "tun", 65520, "slirp4netns in user space copies each packet of h2/c1 between", "slirp4netns:mtu=16384"},
 		{"gvisor-tap-vsock", catalog.PublishedPort, "tun", 65520, "gvisor-tap-vsock in user space copies each packet of h2/c1 between", "socket activation"},
 		{"gvisor-tap-vsock", catalog.PublishedPort, "tun", 1500, "its MTU of 1500 makes", "DOCKERD_ROOTLESS_ROOTLESSKIT_MTU=65520"},

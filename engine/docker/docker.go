@@ -66,6 +66,10 @@ func Try(h *lab.Host) error {
 // NoRules is the flag of dockerd with which it adds no rules of netfilter.
 const NoRules = "--iptables=false"
 
+// NoProxy is the flag of dockerd with which no process relays published ports: rules take what comes
+// from the host itself and from its containers too.
+const NoProxy = "--userland-proxy=false"
+
 // LiveRestore is the flag of dockerd with which containers survive a restart of
 // their engine. A Swarm refuses it.
 const LiveRestore = "--live-restore"

@@ -32,12 +32,20 @@ type config struct {
 	EnableIPv6    bool   `json:",omitempty"`
 	IPv6Network   string `json:",omitempty"`
 	IPv6SubnetLen int    `json:",omitempty"`
-	Backend       Backend
+
+	EnableNFTables bool `json:",omitempty"`
+	Backend        Backend
+}
+
+// Rules are those that flanneld adds.
+type Rules struct {
+	Masquerade bool // what leaves the containers' network has its host's address
+	NFTables   bool // they are in tables of flannel's own; else iptables adds them
 }
 
 // StartStore starts etcd on a host, writes flannel's configuration into it and
 // returns its URL.
-func StartStore(h *lab.Host, backend Backend) (store string, err error) {
+func StartStore(h *lab.Host, backend Backend, rules Rules) (store string, err error) {
 	etcd, err := engine.Program("etcd")
 	if err != nil {
 		return "", err
@@ -63,7 +71,7 @@ func StartStore(h *lab.Host, backend Backend) (store string, err error) {
 	if err != nil {
 		return "", err
 	}
-	settings := config{Network: Network().String(), SubnetLen: subnetBits, Backend: backend}
+	settings := config{Network: Network().String(), SubnetLen: subnetBits, EnableNFTables: rules.NFTables, Backend: backend}
 	if h.At().Is6() {
 		own := netip.PrefixFrom(Network().Addr(), subnetBits)
 		settings.EnableIPv6, settings.IPv6Network, settings.IPv6SubnetLen = true, lab.IPv6PrefixOf(Network()).String(), lab.IPv6PrefixOf(own).Bits()

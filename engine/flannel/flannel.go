@@ -45,12 +45,11 @@ func Needs() []engine.Need {
 }
 
 // Start starts flanneld on a host, with the address of etcd that StartStore
-// returned, and returns the host's lease. masquerade is whether flanneld
-// masquerades what leaves the containers' network.
+// returned, and returns the host's lease.
 //
 // flanneld asks for the subnet that its subnet file names, so the file names one
 // beforehand: that way two labs are alike.
-func Start(h *lab.Host, store string, masquerade bool) (Lease, error) {
+func Start(h *lab.Host, store string, rules Rules) (Lease, error) {
 	flanneld, err := engine.Program("flanneld")
 	if err != nil {
 		return Lease{}, err
@@ -71,7 +70,7 @@ func Start(h *lab.Host, store string, masquerade bool) (Lease, error) {
 		Name: "flanneld",
 		Argv: []string{
 			flanneld, "--etcd-endpoints=" + store, "--iface=" + lab.Device,
-			"--ip-masq=" + strconv.FormatBool(masquerade), "--subnet-file=" + subnetFile,
+			"--ip-masq=" + strconv.FormatBool(rules.Masquerade), "--subnet-file=" + subnetFile,
 		},
 		Ready: func() error {
 			text, err := os.ReadFile(subnetFile)
@@ -84,7 +83,7 @@ func Start(h *lab.Host, store string, masquerade bool) (Lease, error) {
 			if want := lab.IPv6PrefixOf(lease.Gateway); h.At().Is6() && lease.Gateway6 != want {
 				return fmt.Errorf("flanneld has the subnet %s of IPv6, want %s", lease.Gateway6, want)
 			}
-			return rulesAdded(h, masquerade)
+			return rules.added(h)
 		},
 	})
 	return lease, err

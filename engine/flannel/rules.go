@@ -8,11 +8,14 @@ import (
 	"tare/lab"
 )
 
-// rulesAdded fails until flanneld has added its iptables rules, which it does
-// concurrently with all its other work.
-func rulesAdded(h *lab.Host, masquerade bool) error {
+// added fails until flanneld has added its rules, which it does concurrently with all its
+// other work.
+func (r Rules) added(h *lab.Host) error {
+	if r.NFTables {
+		return r.inTables(h)
+	}
 	want := [][2]string{{"filter", "FLANNEL-FWD"}}
-	if masquerade {
+	if r.Masquerade {
 		want = append(want, [2]string{"nat", "FLANNEL-POSTRTG"})
 	}
 	programs := []string{"iptables"}
@@ -28,6 +31,34 @@ func rulesAdded(h *lab.Host, masquerade bool) error {
 			// It adds the jump to its chain first, then the chain's rules.
 			if !strings.Contains(listed, "-j "+rule[1]) || !strings.Contains(listed, "-A "+rule[1]+" ") {
 				return fmt.Errorf("flanneld has not added its rules of %s to %s yet", program, rule[1])
+			}
+		}
+	}
+	return nil
+}
+
+// inTables is added where flanneld has its own tables, each written in one transaction.
+func (r Rules) inTables(h *lab.Host) error {
+	nft, err := engine.Program("nft")
+	if err != nil {
+		return err
+	}
+	want := []string{"hook forward"}
+	if r.Masquerade {
+		want = append(want, "masquerade")
+	}
+	tables := [][2]string{{"ip", "flannel-ipv4"}}
+	if h.At().Is6() {
+		tables = append(tables, [2]string{"ip6", "flannel-ipv6"})
+	}
+	for _, table := range tables {
+		listed, err := h.Run(nft, "list", "table", table[0], table[1])
+		if err != nil {
+			return err
+		}
+		for _, rule := range want {
+			if !strings.Contains(listed, rule) {
+				return fmt.Errorf("flanneld has not added its rules to table %s yet: %s is not there", table[1], rule)
 			}
 		}
 	}

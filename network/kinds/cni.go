@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"os"
+	"path/filepath"
 
 	"tare/catalog"
 	"tare/engine"
@@ -35,21 +36,25 @@ const cniConflist = `{
         "routes": [{"dst": "0.0.0.0/0"}{{with .Subnet6}}, {"dst": "::/0"}{{end}}]
       }
     },
-    {"type": "portmap", "capabilities": {"portMappings": true}}
+    {"type": "portmap",{{if .NFTables}} "backend": "nftables",{{end}} "capabilities": {"portMappings": true}}
   ]
 }`
 
 func setUpCNI(cluster *lab.Cluster, setup *network.Setup) error {
 	var published bool
+	folders, err := cniFolders(setup)
+	if err != nil {
+		return err
+	}
 	for _, h := range cluster.Hosts {
-		list, err := conflistFor(h, cluster.Spec.MTU, setup.Params[catalog.CNIFile])
+		list, err := conflistFor(h, cluster.Spec.MTU, setup.Params)
 		if err != nil {
 			return &engine.MissingError{
 				What: "CNI configuration list", Get: "name a .conflist by --cni; docs/networks/cni.md describes what it may hold", Err: err,
 			}
 		}
 		published = list.Publishes
-		if err := cniplugin.Install(h, list, cniFolders(setup)); err != nil {
+		if err := cniplugin.Install(h, list, folders); err != nil {
 			return err
 		}
 	}
@@ -60,12 +65,12 @@ func setUpCNI(cluster *lab.Cluster, setup *network.Setup) error {
 	if err := network.RouteBetweenHosts(cluster); err != nil {
 		return err
 	}
-	return setup.Populate(cluster, func(c *lab.Container) error { return cniplugin.Attach(c, cniFolders(setup), setup.Published(c)) })
+	return setup.Populate(cluster, func(c *lab.Container) error { return cniplugin.Attach(c, folders, setup.Published(c)) })
 }
 
 // tryCNI asks for what the default list needs.
 func tryCNI(cluster *lab.Cluster, setup *network.Setup) error {
-	list, err := conflistFor(cluster.Hosts[0], cluster.Spec.MTU, "")
+	list, err := conflistFor(cluster.Hosts[0], cluster.Spec.MTU, nil)
 	if err != nil {
 		return err
 	}
@@ -91,25 +96,40 @@ func tryPlugins(cluster *lab.Cluster, _ *network.Setup) error {
 
 // conflistFor reads the list in a file, or the default, with a host's values
 // filled in.
-func conflistFor(h *lab.Host, mtu int, file string) (cniplugin.List, error) {
+func conflistFor(h *lab.Host, mtu int, params map[string]string) (cniplugin.List, error) {
 	text := []byte(cniConflist)
-	if file != "" {
+	if file := params[catalog.CNIFile]; file != "" {
 		var err error
 		if text, err = os.ReadFile(file); err != nil {
 			return cniplugin.List{}, err
 		}
 	}
-	filled, err := cniplugin.Fill(string(text), cniplugin.ValuesOf(h, mtu))
+	filled, err := cniplugin.Fill(string(text), struct {
+		cniplugin.Values
+		NFTables bool
+	}{cniplugin.ValuesOf(h, mtu), byNFTables(params)})
 	if err != nil {
 		return cniplugin.List{}, err
 	}
 	return cniplugin.Read(filled)
 }
 
+// byNFTables reports whether the plugins of the default list write their rules by nftables.
+func byNFTables(params map[string]string) bool {
+	return params[catalog.Backend] == catalog.ByNftables
+}
+
 // cniFolders are the folders that are searched for plugins before all others.
-func cniFolders(setup *network.Setup) []string {
+func cniFolders(setup *network.Setup) ([]string, error) {
 	if own := setup.Params[catalog.CNIBin]; own != "" {
-		return []string{own}
+		return []string{own}, nil
 	}
-	return nil
+	if !byNFTables(setup.Params) {
+		return nil, nil
+	}
+	plugin, err := engine.NeedPart("cni-plugins/portmap").Require() // Debian 12's has no such back end
+	if err != nil {
+		return nil, err
+	}
+	return []string{filepath.Dir(plugin)}, nil
 }

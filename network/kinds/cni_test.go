@@ -37,7 +37,7 @@ func TestRealCNI(t *testing.T) {
 	for _, list := range []string{"ptp", "macvlan", "bandwidth", "firewall"} {
 		all = append(all, onCNI(t, list))
 	}
-	all = append(all, withOwnPlugin(t))
+	all = append(all, withOwnPlugin(t), with("tables", "cni", catalog.Backend, catalog.ByNftables))
 	absent, none := onCNI(t, "unknown"), with("none", "cni", "cni", filepath.Join(t.TempDir(), "no.conflist"))
 	without, unlike := overVersion6(onCNI(t, "ptp")), overVersion6(with("unlike", "cni", "cni", otherRange(t)))
 	without.Name = "without"
@@ -67,7 +67,7 @@ func TestRealCNI(t *testing.T) {
 	t.Run("a published port is no longer the host's own", func(t *testing.T) {
 		for _, b := range l.Topology.Clusters {
 			for _, path := range []string{catalog.PublishedPort, catalog.ContainerToPublishedPort, catalog.ContainerToOwnHost} {
-				publishes := b.Name == "cni" || b.Name == "cni6"
+				publishes := b.Name == "cni" || b.Name == "cni6" || b.Name == "tables"
 				if want := publishes == catalog.ByPublishedPort(path); b.Error == "" && slices.Contains(b.Unserved, path) == want {
 					t.Errorf("%s does not serve %v", b.Name, b.Unserved)
 				}
@@ -78,6 +78,13 @@ func TestRealCNI(t *testing.T) {
 		if got := seenAs(t, l, "cni.h1/c1", publishedAddress, "cni.h2/c1", containerAddress); got != "10.101.0.2" {
 			t.Errorf("the server sees h1/c1 as %s", got)
 		}
+	})
+	t.Run("portmap publishes by nftables", func(t *testing.T) {
+		if got := seenAs(t, l, "tables.h1/c1", publishedAddress, "tables.h2/c1", containerAddress); got != "10.101.0.2" {
+			t.Errorf("the server sees h1/c1 as %s", got)
+		}
+		labtest.Contains(t, "tables", shell(t, l, "tables.h2", "nft list ruleset"), "cni_hostport")
+		labtest.Equal(t, "rules of iptables", shell(t, l, "tables.h2", "iptables-save | grep CNI || true"), "")
 	})
 	t.Run("macvlan has an address on the underlay", func(t *testing.T) {
 		if got := link(t, l, "cni-macvlan.h1/c1", "eth0"); got.Kind != "macvlan" || !slices.Equal(got.Addresses, []netip.Prefix{netip.MustParsePrefix("10.0.4.1/16")}) {

@@ -41,12 +41,15 @@ func startDockerEngine(cluster *lab.Cluster, setup *network.Setup) error {
 
 // startDockers starts the engine that was asked for in every host at once. flags are dockerd's.
 func startDockers(cluster *lab.Cluster, setup *network.Setup, flags ...string) error {
-	backend := cmp.Or(setup.Params[catalog.DockerBackend], catalog.ByIptables)
+	backend := cmp.Or(setup.Params[catalog.Backend], catalog.ByIptables)
 	choice, err := docker.Choose(cluster.Hosts[0], setup.Params[catalog.DockerVersion], backend)
 	if err != nil {
 		return err
 	}
 	setup.Part()["dockerd"] = choice.Version
+	if setup.Params[catalog.UserlandProxy] == catalog.Off {
+		flags = append(flags, docker.NoProxy)
+	}
 	return network.AllHosts(cluster, func(h *lab.Host) error { return choice.Start(h, cluster.Spec.MTU, flags...) })
 }
 

@@ -15,12 +15,13 @@ func TestRealDocker29(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	old := on("docker-nat")
+	old := with("docker-nat", "docker-nat", catalog.Ports, "3")
+	old.Params[catalog.UserlandProxy] = catalog.Off
 	all := []site.ClusterSpec{old}
 	for _, backend := range []string{catalog.ByIptables, catalog.ByNftables} {
 		for _, name := range []string{"docker-bridge", "docker-nat"} {
 			spec := with(name+"-"+backend, name, catalog.DockerVersion, "29")
-			spec.Params[catalog.DockerBackend] = backend
+			spec.Params[catalog.Backend] = backend
 			six := overVersion6(spec)
 			six.Name += "6"
 			all = append(all, spec, six)
@@ -33,6 +34,8 @@ func TestRealDocker29(t *testing.T) {
 			t.Errorf("%s is run by dockerd %s", b.Name, b.Parts["dockerd"])
 		}
 	}
+	ports := shell(t, l, "docker-nat.h1", "docker --host unix://"+catalog.DockerFolder+"/docker.sock port docker-nat-h1-c2 | sort -u")
+	labtest.Equal(t, "what the second container publishes", ports, "21027/tcp -> 10.0.2.1:21027\n21028/tcp -> 10.0.2.1:21028\n21029/tcp -> 10.0.2.1:21029\n")
 	for backend, want := range map[string]string{catalog.ByIptables: "", catalog.ByNftables: "ip docker-bridges\n"} {
 		labtest.Equal(t, "table of Docker's with "+backend, shell(t, l, "docker-nat-"+backend+".h1", "nft list tables | grep -o 'ip docker-bridges' || true"), want)
 	}
@@ -43,7 +46,7 @@ func TestRealDockerVersionsThatAreNot(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := tryBuild(t, with("none", "docker-bridge", catalog.DockerVersion, "17.03"), with("old", "docker-bridge", catalog.DockerBackend, catalog.ByNftables))
+	l := tryBuild(t, with("none", "docker-bridge", catalog.DockerVersion, "17.03"), with("old", "docker-bridge", catalog.Backend, catalog.ByNftables))
 	for name, want := range map[string]string{"none": "this machine has ", "old": "add --docker-version 29"} {
 		if b := built(t, l, name); !strings.Contains(b.Error, want) {
 			t.Errorf("%s: error %q, want %q in it", name, b.Error, want)

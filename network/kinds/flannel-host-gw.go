@@ -51,7 +51,8 @@ const flannelConflist = `{
 // the containers to a bridge in the subnet that flanneld got, and waits until
 // every host reaches every other through flannel.
 func setUpFlannel(cluster *lab.Cluster, setup *network.Setup, backend flannel.Backend) error {
-	store, err := flannel.StartStore(cluster.Hosts[0], backend)
+	rules := flannel.Rules{Masquerade: setup.Params[catalog.IPMasq] == catalog.On, NFTables: setup.Params[catalog.Backend] == catalog.ByNftables}
+	store, err := flannel.StartStore(cluster.Hosts[0], backend, rules)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func setUpFlannel(cluster *lab.Cluster, setup *network.Setup, backend flannel.Ba
 	}
 	leases := make([]flannel.Lease, len(cluster.Hosts)) // by host
 	err = network.AllHosts(cluster, func(h *lab.Host) error {
-		lease, err := flannel.Start(h, store, setup.Params[catalog.IPMasq] == "on")
+		lease, err := flannel.Start(h, store, rules)
 		leases[h.Number-1] = lease
 		return err
 	})

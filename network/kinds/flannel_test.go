@@ -28,7 +28,7 @@ func TestRealFlannel(t *testing.T) {
 	for _, n := range ofFamily("flannel") {
 		change(all, n.Name, func(spec *site.ClusterSpec) { spec.Hosts = 3 })
 	}
-	l := build(t, append(all, with("open", "flannel-host-gw", "ip_masq", "off"), with("direct", "flannel-vxlan", "direct_routing", "on"))...)
+	l := build(t, append(all, with("open", "flannel-host-gw", "ip_masq", "off"), with("direct", "flannel-vxlan", "direct_routing", "on"), overVersion6(with("tables", "flannel-host-gw", catalog.Backend, catalog.ByNftables)))...)
 	keepPromises(t, l)
 	t.Run("it is the product", func(t *testing.T) {
 		for _, b := range l.Topology.Clusters {
@@ -40,6 +40,15 @@ func TestRealFlannel(t *testing.T) {
 	})
 	t.Run("routes are flanneld's by leases", func(t *testing.T) { routesAreFlannelds(t, l) })
 	t.Run("what leaves is masqueraded", func(t *testing.T) { flannelMasquerades(t, l) })
+	t.Run("rules are in tables of flannel's own", func(t *testing.T) {
+		const at = "tables.h1"
+		for _, family := range []string{"ip flannel-ipv4", "ip6 flannel-ipv6"} {
+			rules := shell(t, l, at, "nft list table "+family)
+			labtest.Contains(t, family, rules, "hook forward")
+			labtest.Contains(t, family, rules, "masquerade")
+		}
+		labtest.Equal(t, "rules of iptables", shell(t, l, at, "{ iptables-save; ip6tables-save; } | grep FLANNEL || true"), "")
+	})
 	t.Run("vxlan encapsulates", func(t *testing.T) { flannelVXLANEncapsulates(t, l) })
 	t.Run("direct routing needs no vxlan", func(t *testing.T) {
 		labtest.Equal(t, "packets that crossed flannel.1", link(t, l, "direct.h1", "flannel.1").TxPackets, 0)

@@ -115,7 +115,11 @@ func passesGateway(c *lab.Container) error {
 // host, and listens there for its published ports, as for containers of a user without root.
 // start starts it for a container.
 func rootless(n network.Network, start func(c *lab.Container, with tap) error) network.Network {
+	n.Ends = rootlessEnds
 	n.SetUp = func(cluster *lab.Cluster, setup *network.Setup) error {
+		if err := addServers(cluster, setup); err != nil {
+			return err
+		}
 		return setup.Populate(cluster, func(c *lab.Container) error {
 			if err := checkRootless(c); err != nil {
 				return err
@@ -132,6 +136,31 @@ func rootless(n network.Network, start func(c *lab.Container, with tap) error) n
 		})
 	}
 	return n
+}
+
+// addServers gives each host a second address, for its own servers: at the first, processes of its
+// containers listen at the same ports. With IPv6 pasta listens at all addresses.
+func addServers(cluster *lab.Cluster, setup *network.Setup) error {
+	if cluster.Spec.IPv6 {
+		setup.Unserved = append(setup.Unserved, catalog.ContainerToHost)
+		return nil
+	}
+	return network.EachHost(cluster, func(h *lab.Host) error {
+		return h.AddAddress(lab.Device, netip.PrefixFrom(secondAddr(h), 32))
+	})
+}
+
+// rootlessEnds are the usual ends, and those of a container that sends to the other host.
+func rootlessEnds(cluster *lab.Cluster, path string) (network.Ends, error) {
+	if path != catalog.ContainerToHost {
+		return network.UsualEnds(cluster, path)
+	}
+	ends, err := network.UsualEnds(cluster, catalog.ContainerToPublishedPort)
+	if err == nil {
+		other := cluster.Hosts[1]
+		ends.Server, ends.Bind, ends.Dial = other.Short, secondAddr(other), secondAddr(other)
+	}
+	return ends, err
 }
 
 // tap is the only device of a rootless container.

@@ -22,7 +22,7 @@ func podmanBridge() network.Network {
 			return podman.Try(cluster.Hosts[0])
 		},
 		Ends:        publishedEnds,
-		PublishedAt: publishedAddr,
+		PublishedAt: secondAddr,
 	}
 }
 
@@ -33,7 +33,7 @@ const podmanNetwork = "lab"
 // port of an address from all other processes.
 func setUpPodmanBridge(cluster *lab.Cluster, setup *network.Setup) error {
 	err := network.AllHosts(cluster, func(h *lab.Host) error {
-		if err := h.AddAddress(lab.Device, netip.PrefixFrom(publishedAddr(h), 32)); err != nil {
+		if err := h.AddAddress(lab.Device, netip.PrefixFrom(secondAddr(h), 32)); err != nil {
 			return err
 		}
 		if err := podman.Start(h); err != nil {
@@ -45,6 +45,6 @@ func setUpPodmanBridge(cluster *lab.Cluster, setup *network.Setup) error {
 		return err
 	}
 	return setup.Populate(cluster, func(c *lab.Container) error {
-		return podman.Run(c, podman.Container{Name: c.Short, Network: podmanNetwork, At: publishedAddr(c.Host), Ports: setup.Published(c)})
+		return podman.Run(c, podman.Container{Name: c.Short, Network: podmanNetwork, At: secondAddr(c.Host), Ports: setup.Published(c)})
 	})
 }

@@ -16,10 +16,14 @@ func podmanRootless() network.Network {
 		Cycle: podman.Cycle,
 		SetUp: setUpPodmanRootless,
 		Try:   func(cluster *lab.Cluster, _ *network.Setup) error { return podman.Try(cluster.Hosts[0]) },
+		Ends:  rootlessEnds,
 	}
 }
 
 func setUpPodmanRootless(cluster *lab.Cluster, setup *network.Setup) error {
+	if err := addServers(cluster, setup); err != nil {
+		return err
+	}
 	if err := network.AllHosts(cluster, podman.Start); err != nil {
 		return err
 	}
