@@ -240,10 +240,25 @@ func (w words) setUp(plan result.Plan) string {
 		axis("cpus")
 	}
 	axis("cc")
+	parts = append(parts, commonOf(plan)...)
 	if plan.Seed != 0 {
 		add("seed", strconv.FormatUint(plan.Seed, 10))
 	}
 	return w.say("set_up", "text", w.join(parts...))
+}
+
+// commonOf are the settings that each network of a plan always has, where it is there with several.
+func commonOf(plan result.Plan) (texts []string) {
+	of := map[string][]result.Settings{}
+	for _, n := range plan.Networks {
+		of[n.Name] = append(of[n.Name], n.Params)
+	}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if common := alike(of[name]); common != "" {
+			texts = append(texts, clip(result.Plain(name+" "+common.String()), 80))
+		}
+	}
+	return texts
 }
 
 // applications names the programs at the two ends of each application.

@@ -15,8 +15,9 @@ import (
 // where there is none.
 type row struct {
 	network  string
-	link     string // its own, "" where it has the table's
-	settings string // the network's own parameters, "" where it has its defaults
+	link     string          // its own, "" where it has the table's
+	settings result.Settings // the network's own parameters, "" where it has its defaults
+	common   result.Settings // those of them that all rows of the network have
 	cells    []*result.Cell
 	first    bool // no row of its network is before it
 }
@@ -24,8 +25,9 @@ type row struct {
 // rowsOf joins the cells of groups by network, in the order of the tables.
 func rowsOf(groups []*weigh.Group) []row {
 	type identity struct {
-		network, link, settings string
-		again                   int
+		network, link string
+		settings      result.Settings
+		again         int
 	}
 	var rows []row
 	at := map[identity]int{}
@@ -49,7 +51,31 @@ func rowsOf(groups []*weigh.Group) []row {
 	for n := range rows {
 		rows[n].first = n == 0 || rows[n-1].network != rows[n].network
 	}
+	share(rows)
 	return rows
+}
+
+// share finds what the rows of each network have in common, which the heading names.
+func share(rows []row) {
+	of := map[string][]result.Settings{}
+	for _, r := range rows {
+		of[r.network] = append(of[r.network], r.settings)
+	}
+	for n, r := range rows {
+		rows[n].common = alike(of[r.network])
+	}
+}
+
+// alike are the settings that several have in common, where they differ in others.
+func alike(all []result.Settings) result.Settings {
+	if len(slices.Compact(slices.Sorted(slices.Values(all)))) < 2 {
+		return ""
+	}
+	common := all[0].Map()
+	for _, other := range all[1:] {
+		maps.DeleteFunc(common, func(name, value string) bool { return other.Map()[name] != value })
+	}
+	return result.MakeSettings(common)
 }
 
 // linkOf is the link of a cell where it is not its baseline's.
@@ -70,10 +96,10 @@ func (r row) name() string {
 	if r.link != "" {
 		label += "@" + result.Plain(r.link)
 	}
-	if r.settings == "" {
+	settings := result.Plain(r.varied())
+	if settings == "" {
 		return clip(label, mostLabel)
 	}
-	settings := result.Plain(r.settings)
 	full := label + " " + settings
 	if width(full) <= mostLabel {
 		return full
@@ -91,14 +117,20 @@ func (r row) name() string {
 	return clip(label, mostLabel)
 }
 
-// settingsOf are the network's own parameters, as text; those that no network
-// declares are left out.
-func settingsOf(params result.Params) string {
+// varied are the settings in which rows of the network differ, as text.
+func (r row) varied() string {
+	own, common := r.settings.Map(), r.common.Map()
+	maps.DeleteFunc(own, func(name, _ string) bool { _, is := common[name]; return is })
+	return result.MakeSettings(own).String()
+}
+
+// settingsOf are the network's own parameters; those that no network declares are left out.
+func settingsOf(params result.Params) result.Settings {
 	own := params.Settings().Map()
 	maps.DeleteFunc(own, func(name, _ string) bool {
 		return !slices.ContainsFunc(catalog.Params(), func(p catalog.Param) bool { return p.Name == name })
 	})
-	return result.MakeSettings(own).String()
+	return result.MakeSettings(own)
 }
 
 // metric is a metric of one of the row's cells, nil where it was not measured.

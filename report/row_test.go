@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"tare/result"
+	"tare/test/labtest"
+	"tare/weigh"
 )
 
 func TestParametersOfANetworkStayReadable(t *testing.T) {
@@ -35,4 +37,24 @@ func TestReasonOfACellWithoutANumber(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+}
+
+// What all rows of a network have in common is in the heading: a label has room for what differs.
+func TestLabelsNameWhatDiffers(t *testing.T) {
+	cell := func(params result.Params) *result.Cell {
+		return &result.Cell{Network: "docker-nat", Status: result.StatusOK, Params: params}
+	}
+	rows := rowsOf([]*weigh.Group{{Cells: []*result.Cell{
+		cell(result.Params{"docker_version": "29", "firewall_backend": "nftables", "ports": "10", "containers": 5.0}),
+		cell(result.Params{"docker_version": "29", "firewall_backend": "nftables", "ports": "32", "containers": 25.0}),
+	}}})
+	labtest.Equal(t, "the first row", rows[0].name(), "docker-nat containers=5 ports=10")
+	labtest.Equal(t, "the second row", rows[1].name(), "  containers=25 ports=32")
+	plan := result.Plan{Networks: []result.NetworkPlan{
+		{Name: "docker-nat", Params: result.MakeSettings(map[string]string{"docker_version": "29", "ports": "10"})},
+		{Name: "docker-nat", Params: result.MakeSettings(map[string]string{"docker_version": "29", "ports": "32"})},
+	}}
+	labtest.Contains(t, "the heading", wordsOf("en").setUp(plan), "docker-nat docker_version=29")
+	plan.Networks = plan.Networks[:1] // whose label has them all
+	labtest.Equal(t, "settings of a network that is there once", len(commonOf(plan)), 0)
 }
