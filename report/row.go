@@ -89,18 +89,23 @@ func linkOf(g *weigh.Group, c *result.Cell) string {
 // mostLabel is what a row's label may take of a table.
 const mostLabel = 32
 
-// name is the row's label. Parameters that do not fit next to the network's name are
-// alone, indented: the row follows another of the network. The first has their values alone.
+// name is the row's label. Where it has no room for all parameters, it has those in which the
+// network's rows differ. Those that do not fit next to the network's name are alone, indented: the
+// row follows another of the network. The first has their values alone.
 func (r row) name() string {
 	label := result.Plain(r.network)
 	if r.link != "" {
 		label += "@" + result.Plain(r.link)
 	}
-	settings := result.Plain(r.varied())
+	settings := result.Plain(r.settings.String())
 	if settings == "" {
 		return clip(label, mostLabel)
 	}
 	full := label + " " + settings
+	if width(full) > mostLabel && r.common != "" {
+		settings = result.Plain(r.varied())
+		full = label + " " + settings
+	}
 	if width(full) <= mostLabel {
 		return full
 	}

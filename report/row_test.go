@@ -39,7 +39,8 @@ func TestReasonOfACellWithoutANumber(t *testing.T) {
 	}
 }
 
-// What all rows of a network have in common is in the heading: a label has room for what differs.
+// Where a label has no room for all, it has what differs: what the network's rows have in common is in
+// the heading.
 func TestLabelsNameWhatDiffers(t *testing.T) {
 	cell := func(params result.Params) *result.Cell {
 		return &result.Cell{Network: "docker-nat", Status: result.StatusOK, Params: params}
@@ -50,6 +51,8 @@ func TestLabelsNameWhatDiffers(t *testing.T) {
 	}}})
 	labtest.Equal(t, "the first row", rows[0].name(), "docker-nat containers=5 ports=10")
 	labtest.Equal(t, "the second row", rows[1].name(), "  containers=25 ports=32")
+	rows[1].settings, rows[1].common = result.MakeSettings(map[string]string{"containers": "5", "ports": "9"}), "containers=5"
+	labtest.Equal(t, "with room for all", rows[1].name(), "docker-nat containers=5 ports=9")
 	plan := result.Plan{Networks: []result.NetworkPlan{
 		{Name: "docker-nat", Params: result.MakeSettings(map[string]string{"docker_version": "29", "ports": "10"})},
 		{Name: "docker-nat", Params: result.MakeSettings(map[string]string{"docker_version": "29", "ports": "32"})},

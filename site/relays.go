@@ -43,17 +43,28 @@ func (r *relays) look(ctx context.Context, e *Endpoints, path string, way wayOn)
 	for trial := 0; trial < relayTrials && most == 0 && looks < relayLooks && err == nil; trial++ {
 		ended := make(chan error, 1)
 		go func() { ended <- e.use(ctx, way) }()
-		for used := false; !used; looks++ {
-			n, refused := host.accepted(ctx, trialPort(way.ends))
-			most, err = max(most, n), errors.Join(err, refused)
-			select {
-			case failed := <-ended:
-				used, err = true, errors.Join(err, failed)
-			case <-time.After(relayPause):
-			}
-		}
+		var more int
+		most, more, err = watch(ended, func() (int, error) { return host.accepted(ctx, trialPort(way.ends)) })
+		looks += more
 	}
 	r.keep(way.on+"."+at, path, most, err)
+}
+
+// watch counts again and again until something has ended, and gives the most that it counted and how
+// often. A count that fails is the last one.
+func watch(ended <-chan error, count func() (int, error)) (most, looks int, err error) {
+	for {
+		n, err := count()
+		if err != nil {
+			return most, looks, errors.Join(err, <-ended)
+		}
+		most, looks = max(most, n), looks+1
+		select {
+		case err := <-ended:
+			return most, looks, err
+		case <-time.After(relayPause):
+		}
+	}
 }
 
 // use exchanges messages by a way for a while.

@@ -41,13 +41,16 @@ func TestRealDocker29(t *testing.T) {
 	}
 }
 
-// An engine that the machine does not have, and rules that one can't write, are refused with what to do.
+// An engine that the machine does not have, rules that one can't write, and more ports than a host has are
+// refused with what to do.
 func TestRealDockerVersionsThatAreNot(t *testing.T) {
 	if !asRoot(t) {
 		return
 	}
-	l := tryBuild(t, with("none", "docker-bridge", catalog.DockerVersion, "17.03"), with("old", "docker-bridge", catalog.Backend, catalog.ByNftables))
-	for name, want := range map[string]string{"none": "this machine has ", "old": "add --docker-version 29"} {
+	crowded := with("crowded", "docker-nat", catalog.Ports, "500")
+	crowded.Containers = 100
+	l := tryBuild(t, with("none", "docker-bridge", catalog.DockerVersion, "17.03"), with("old", "docker-bridge", catalog.Backend, catalog.ByNftables), crowded)
+	for name, want := range map[string]string{"none": "this machine has ", "old": "add --docker-version 29", "crowded": "a host has 11744 for them: ask for fewer"} {
 		if b := built(t, l, name); !strings.Contains(b.Error, want) {
 			t.Errorf("%s: error %q, want %q in it", name, b.Error, want)
 		}
