@@ -85,7 +85,7 @@ func sameNames(networks []result.NetworkPlan, names []string) bool {
 }
 
 // unhurriedWindow is the least window on a CPU that is emulated.
-const unhurriedWindow = 0.1 // s
+const unhurriedWindow result.Seconds = 0.1
 
 // unhurried is a plan for a CPU that is emulated: it is too slow for slots.
 func unhurried(p result.Plan) result.Plan {

@@ -69,6 +69,7 @@ type runner struct {
 	conductor *conductor
 	recorder  *recorder
 	share     *schedule.Share
+	tuned     tuned
 	started   time.Time
 	done      int
 }
@@ -140,7 +141,7 @@ func newRunner(plan result.Plan, o Options) (*runner, error) {
 		Started: time.Now().UTC().Format(time.RFC3339), Places: o.Topology.Places,
 	}
 	c := newConductor(plan, o)
-	r := &runner{Options: o, plan: plan, groups: groups, conductor: c, recorder: newRecorder(res, groups, c.built), started: time.Now()}
+	r := &runner{Options: o, plan: plan, groups: groups, conductor: c, recorder: newRecorder(res, groups, c.built), tuned: tuned{}, started: time.Now()}
 	c.unread = r.recorder.unread
 	r.schedule, r.share = scheduleOf(plan, groups, r.started), schedule.NewShare(float64(plan.MaxRate), r.started)
 	if warning := onIPv4Alone(plan); warning != "" {
@@ -266,7 +267,7 @@ func (r *runner) block(ctx context.Context, block int) error {
 		}
 		began := time.Now()
 		var err error
-		if g := r.groups[v.group]; takesTurns(r.plan, g) {
+		if r.inSlots(v.group) {
 			for order+together < len(visits) && r.with(visits[order+together]) == r.with(v) {
 				together++
 			}
@@ -286,6 +287,11 @@ func (r *runner) block(ctx context.Context, block int) error {
 	return nil
 }
 
+// inSlots reports whether a group takes turns, and its slots are of use.
+func (r *runner) inSlots(group int) bool {
+	return takesTurns(r.plan, r.groups[group]) && r.schedule.Slot(group) > 0
+}
+
 // with is the first of the groups that a visit takes turns with.
 func (r *runner) with(v visit) int { return r.schedule.Groups[v.group].With }
 
@@ -298,6 +304,9 @@ func (r *runner) visit(ctx context.Context, v visit, block, order int) error {
 	}
 	g, daemons := r.groups[v.group], &r.conductor.daemons
 	run := runOf(r.plan, g.workload)
+	if takesTurns(r.plan, g) { // which its slots were useless to
+		run = windowed(run)
+	}
 	if samples := r.recorder.cell(v).Samples; len(samples) > 0 && run.Tool != "" {
 		run.Expect = samples[len(samples)-1].Metrics["rate"]
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -61,7 +62,11 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 			brief := weigh.CPUWindow(r.recorder.cell(v)) < weigh.LeastCPUWindow
 			arms = append(arms, &arm{visit: v, path: g.path, workload: g.workload, brief: brief})
 		}
-		return arms, r.conductor.alternate(ctx, arms, slots, r.schedule.Order(block))
+		err := r.conductor.alternate(ctx, arms, slots, r.schedule.Order(block))
+		for _, a := range arms {
+			r.tuned.add(r.recorder.cell(a.visit), a.sample.Slots, kind.Headline)
+		}
+		return arms, err
 	}
 	arms, err := alternate()
 	if err == nil && (slices.ContainsFunc(arms, (*arm).failed) || !r.plan.Looks && late(arms, kind.Headline)) {
@@ -79,9 +84,7 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 	for at, a := range arms {
 		r.recorder.keep(a.visit, a.sample, a.err, block, order+at)
 	}
-	r.recorder.forget(r.recorder.numbered(r.schedule.Turned(visits[0].group, func(cells []int) bool {
-		return weigh.TooShort(r.recorder.numbered(cells))
-	})))
+	r.fit(visits[0].group)
 	return nil
 }
 
@@ -151,6 +154,11 @@ func (a *arm) describe() error {
 	taken, table := a.sample.Slots, a.run.Slots
 	if taken == nil {
 		return errors.New("the ends gave no slots")
+	}
+	for metric, values := range taken.Values {
+		if !slices.ContainsFunc(values, func(v float64) bool { return v > 0 }) {
+			return fmt.Errorf("%s: none of %d slots counted: each began late, or nothing came; see what else keeps the CPUs busy (top), or weigh in windows (--design windows)", metric, len(values))
+		}
 	}
 	taken.Length, taken.Window = result.Seconds(table.Length.Seconds()), result.Seconds(table.Window.Seconds())
 	for cycle := range table.Cycles {

@@ -2,6 +2,8 @@ package experiment
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +62,47 @@ func TestLateBlockHasASecondChance(t *testing.T) {
 			labtest.Equal(t, "tries", requests-checks, map[bool]int{false: plan.Blocks + 1, true: plan.Blocks}[looks])
 			toll := weigh.Headline(veth).Toll
 			labtest.Equal(t, "all six blocks, which an interval needs, have a toll", toll != nil && toll.Low != nil, !looks)
+		})
+	}
+}
+
+// losing is a model of a world in which nothing comes over some networks in most slots.
+func losing(w simtest.World, at ...string) simtest.Model {
+	return func(r simtest.Request) simtest.Reply {
+		reply := w.Measure(r)
+		if slots := reply.Tally.Slots["rtt_p50"]; slices.Contains(at, r.At) && r.Number > checks {
+			clear(slots[min(r.Number%2, len(slots)):]) // of one in two runs all are lost
+		}
+		return reply
+	}
+}
+
+// Where most slots of a network are lost, and not the baseline's, all of its group is measured in windows:
+// what counted in the few that are left would hide what was lost.
+func TestLostSlotsBecomeWindows(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		at      []string
+		windows bool
+	}{
+		{"of a network", []string{"veth.h1/c1"}, true},
+		{"of the baseline too", []string{"veth.h1/c1", "host.h1/c1", "host-b.h1/c1"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			simulated(t, func(t *testing.T) {
+				plan := simPlan()
+				plan.Blocks = 8
+				res := newSimRun(t, plan, losing(even(), c.at...)).mustRun(t, plan)
+				for _, cell := range res.Cells {
+					for _, s := range cell.Samples {
+						labtest.Equal(t, cell.Network+" is in slots", s.Slots != nil, !c.windows)
+					}
+					labtest.Equal(t, cell.Network+": design", cell.Params["design"], map[bool]any{true: nil, false: result.DesignSlots}[c.windows])
+				}
+				m := weigh.Headline(cellOf(t, res, "veth"))
+				labtest.Equal(t, "the toll has an interval", m != nil && m.Toll != nil && m.Toll.Low != nil, c.windows)
+				labtest.Equal(t, "warned", strings.Contains(strings.Join(res.Warnings, "\n"), "in-windows: tcp_rr on same-host: in most slots nothing came over veth"), c.windows)
+			})
 		})
 	}
 }

@@ -76,7 +76,12 @@ moving() { # FILTER SECONDS: the process of a socket changes its CPU over and ov
 pausing() {
 	setsid sh -c 'while :; do
 		kill -0 $pids || pids=$(ss -Hantup "$0" | grep -o "pid=[0-9]*" | cut -d= -f2 | sort -u)
-		if [ -n "$pids" ]; then kill -STOP $pids && sleep "$1"; kill -CONT $pids; fi
+		if [ -z "$pids" ]; then
+			sleep 0.1 # to look for it without a break is a load by itself
+			continue
+		fi
+		kill -STOP $pids && sleep "$1"
+		kill -CONT $pids
 		sleep "$2"
 	done' "$@" >/dev/null 2>&1 &
 }

@@ -55,7 +55,7 @@ func TestPageOfShares(t *testing.T) {
 	low, high := 0.45, 0.55
 	p := sharesOf{
 		Injected: []injected{
-			{Cause: "nat-cost", Wording: "snat", at: "route cross-host", Before: toll{0.2, 0.02}, After: toll{0.4, 0.02}, found: &result.Finding{Share: 0.5, Low: &low, High: &high}},
+			{Cause: "nat-cost", Wording: "snat", at: "route cross-host", Before: toll{value: 0.2, half: 0.02}, After: toll{value: 0.4, half: 0.02}, found: &result.Finding{Share: 0.5, Low: &low, High: &high}},
 			{Cause: "many-rules", Wording: "forward", at: "route cross-host", Problem: "the cause was not named"},
 		},
 		Said: []sentence{

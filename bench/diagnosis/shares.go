@@ -29,7 +29,10 @@ type injected struct {
 }
 
 // toll is a toll of the network, and half of its interval.
-type toll struct{ value, half float64 }
+type toll struct {
+	value, half float64
+	inSlots     bool
+}
 
 // String is the toll in percent.
 func (t toll) String() string { return fmt.Sprintf("%.1f ± %.1f", 100*t.value, 100*t.half) }
@@ -41,7 +44,7 @@ func (i injected) Network() string { return i.at.network() }
 // after it are of different runs.
 func (i injected) Share() toll {
 	of := i.Before.value / i.After.value
-	return toll{1 - of, math.Hypot(i.Before.half, of*i.After.half) / i.After.value}
+	return toll{value: 1 - of, half: math.Hypot(i.Before.half, of*i.After.half) / i.After.value}
 }
 
 // Cells are the last of its row: the injected share, the one that was named, and how far they are apart.
@@ -147,6 +150,11 @@ func (b bench) weigh(ctx context.Context, w wording, i *injected) (err error) {
 	if i.After, err = s.toll(ctx, q); err != nil {
 		return err
 	}
+	if i.Before.inSlots && !i.After.inSlots {
+		if i.Before, err = b.untouched(ctx, i.at, q); err != nil {
+			return err
+		}
+	}
 	if i.After.value-i.After.half <= i.Before.value+i.Before.half {
 		return errors.New("the injection makes nothing slower here: there is no share to name")
 	}
@@ -165,6 +173,17 @@ func (b bench) weigh(ctx context.Context, w wording, i *injected) (err error) {
 	return nil
 }
 
+// untouched is the toll in windows before an injection whose pauses leave slots empty: windows begin on new
+// connections, so that tolls in slots and in windows are not held against each other.
+func (b bench) untouched(ctx context.Context, at spot, q question) (before toll, err error) {
+	s, err := open(ctx, b.tare, at)
+	if err != nil {
+		return toll{}, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return s.toll(ctx, q, "--design", result.DesignWindows)
+}
+
 // findingOf is that of a cell by its name; nil: it has none.
 func findingOf(cell result.Cell, id string) *result.Finding {
 	n := slices.IndexFunc(cell.Findings, func(f result.Finding) bool { return f.ID == id })
@@ -178,8 +197,8 @@ func findingOf(cell result.Cell, id string) *result.Finding {
 const tollBlocks = "40"
 
 // toll is that of the network.
-func (s *stage) toll(ctx context.Context, q question) (toll, error) {
-	cell, _, err := s.cell(ctx, s.at.network(), append(q.argv(s), "--blocks", tollBlocks)...)
+func (s *stage) toll(ctx context.Context, q question, flags ...string) (toll, error) {
+	cell, _, err := s.cell(ctx, s.at.network(), append(append(q.argv(s), "--blocks", tollBlocks), flags...)...)
 	if err != nil {
 		return toll{}, err
 	}
@@ -187,7 +206,7 @@ func (s *stage) toll(ctx context.Context, q question) (toll, error) {
 	if m == nil || m.Toll == nil || m.Toll.Low == nil || m.Toll.High == nil {
 		return toll{}, errors.New("the network has no toll with an interval")
 	}
-	return toll{m.Toll.Value, (*m.Toll.High - *m.Toll.Low) / 2}, nil
+	return toll{m.Toll.Value, (*m.Toll.High - *m.Toll.Low) / 2, cell.Params.Text("design") == result.DesignSlots}, nil
 }
 
 // cell is a network's cell in the result of a run, and the result.

@@ -141,7 +141,7 @@ func TestBlocksMeasuredAgainAreNotCut(t *testing.T) {
 	p := slotted()
 	p.MaxTime = time.Second
 	s := New(p, began())
-	s.Turned(0, func([]int) bool { return true })
+	s.Turned(0, func([]int) Fit { return TooShort })
 	more, cut := s.Ended(10, 1, began().Add(time.Minute), nil)
 	labtest.Equal(t, "more", more, false)
 	labtest.Equal(t, "cut", cut, false)

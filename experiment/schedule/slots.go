@@ -20,7 +20,7 @@ const (
 	leastSettle = 500 * time.Microsecond
 	// mostSlot is the longest slot: beyond it noise changes between those of a cycle.
 	mostSlot = 40 * time.Millisecond
-	// tuning is in how many of a group's blocks its slots may be found too short.
+	// tuning is in how many of a group's blocks its slots may be found not to fit.
 	tuning = 3
 	// windowRoom makes windows longer than they need be, since their edges are events.
 	windowRoom = 1.02
@@ -63,10 +63,20 @@ func (s Slots) AfterWindow() Slots {
 
 // turns is how a group takes turns.
 type turns struct {
-	slot     time.Duration
-	measured int // blocks, with slots of this length
-	again    int // blocks that are to be measured once more, since their slots were too short
+	slot     time.Duration // 0: it takes none
+	measured int           // blocks, with slots of this length
+	again    int           // blocks that are to be measured once more, since their slots did not fit
 }
+
+// Fit is how slots suit what is measured in them.
+type Fit int
+
+// What slots can be.
+const (
+	Fits     Fit = iota
+	TooShort     // their beginning is unlike the rest
+	Useless      // most of them have nothing to count: windows, which last longer, have
+)
 
 // turnsOf is how a group, with those that it takes turns with, does so.
 func (s *Schedule) turnsOf(group int) *turns {
@@ -77,20 +87,28 @@ func (s *Schedule) turnsOf(group int) *turns {
 	return s.turns[n]
 }
 
-// Slot is how long the slots of a group are: at first as short as its workload can do with.
+// Slot is how long the slots of a group are: at first as short as its workload can do with. 0: it has
+// windows.
 func (s *Schedule) Slot(group int) time.Duration { return s.turnsOf(group).slot }
 
-// Turned says that a group has taken its turns in a block. tooShort reports of cells whether the
-// beginning of their slots is unlike the rest; the slots of the first blocks are doubled then. Again are
-// the cells that are to be measured once more, and what was measured of them does not count.
-func (s *Schedule) Turned(group int, tooShort func(cells []int) bool) (again []int) {
+// Turned says that a group has taken its turns in a block. fit reports how its slots suit its cells: in the
+// first blocks, those that are too short are doubled, and useless ones make room for windows. Again are the
+// cells that are to be measured once more, and what was measured of them does not count.
+func (s *Schedule) Turned(group int, fit func(cells []int) Fit) (again []int) {
 	t := s.turnsOf(group)
 	t.measured++
-	cells := s.together(s.Groups[group].With)
-	if t.measured > tuning || t.slot >= mostSlot || !tooShort(cells) {
+	if t.measured > tuning {
 		return nil
 	}
-	t.slot = min(2*t.slot, mostSlot)
+	cells := s.together(s.Groups[group].With)
+	switch is := fit(cells); {
+	case is == Useless:
+		t.slot = 0
+	case is == TooShort && t.slot < mostSlot:
+		t.slot = min(2*t.slot, mostSlot)
+	default:
+		return nil
+	}
 	t.again += t.measured
 	t.measured = 0
 	return cells

@@ -46,12 +46,15 @@ func TestWindowBeforeSlots(t *testing.T) {
 }
 
 func TestSlotsGrowUntilTheirBeginningIsLikeTheRest(t *testing.T) {
-	short := func([]int) bool { return true }
-	even := func([]int) bool { return false }
+	short := func([]int) Fit { return TooShort }
+	even := func([]int) Fit { return Fits }
 	s := New(slotted(), began())
 	labtest.Equal(t, "slot", s.Slot(2), 3*ms)
 	labtest.Equal(t, "cells of a block with even slots that are measured again", len(s.Turned(0, even)), 0)
-	again := s.Turned(2, func(cells []int) bool { return len(cells) == 4 && cells[0] == 0 })
+	again := s.Turned(2, func(cells []int) Fit {
+		labtest.Equal(t, "cells that are asked about", fmt.Sprint(cells), "[0 1 4 5]")
+		return TooShort
+	})
 	labtest.Equal(t, "cells that are measured again", fmt.Sprint(again), "[0 1 4 5]")
 	labtest.Equal(t, "slot", s.Slot(0), 6*ms)
 	labtest.Equal(t, "slot of the one in windows", s.Slot(1), 0)
@@ -66,7 +69,7 @@ func TestSlotsGrowUntilTheirBeginningIsLikeTheRest(t *testing.T) {
 }
 
 func TestSlotsDoNotGrowForEver(t *testing.T) {
-	short := func([]int) bool { return true }
+	short := func([]int) Fit { return TooShort }
 	s := New(slotted(), began())
 	for _, want := range []time.Duration{6 * ms, 12 * ms, 24 * ms, 40 * ms, 40 * ms} {
 		s.Turned(0, short)
@@ -81,7 +84,25 @@ func TestSlotsGrowInTheirFirstBlocks(t *testing.T) {
 	s := New(slotted(), began())
 	for block := range tuning {
 		last := block == tuning-1
-		again := s.Turned(0, func([]int) bool { return last })
+		again := s.Turned(0, func([]int) Fit { return map[bool]Fit{true: TooShort}[last] })
 		labtest.Equal(t, fmt.Sprintf("slots grow in block %d", block), len(again) > 0, last)
 	}
+}
+
+// Slots that count nothing make room for windows, in the first blocks; the blocks are measured again.
+func TestUselessSlotsMakeRoomForWindows(t *testing.T) {
+	useless := func([]int) Fit { return Useless }
+	s := New(slotted(), began())
+	s.Turned(0, func([]int) Fit { return Fits })
+	labtest.Equal(t, "cells that are measured again", fmt.Sprint(s.Turned(2, useless)), "[0 1 4 5]")
+	labtest.Equal(t, "slot", s.Slot(0), 0)
+	labtest.Equal(t, "the group is due in place of the two blocks", s.due(2, 11), true)
+	labtest.Equal(t, "and no more", s.due(2, 12), false)
+
+	s = New(slotted(), began())
+	for range tuning {
+		s.Turned(0, func([]int) Fit { return Fits })
+	}
+	labtest.Equal(t, "cells that are measured again later", len(s.Turned(0, useless)), 0)
+	labtest.Equal(t, "slot", s.Slot(0), 3*ms)
 }
