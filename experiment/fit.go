@@ -2,73 +2,95 @@ package experiment
 
 import (
 	"fmt"
-	"slices"
 
 	"tare/catalog"
 	"tare/experiment/schedule"
+	"tare/probe"
 	"tare/result"
 	"tare/weigh"
 	"tare/workload"
 )
 
-// What makes slots useless to a cell: of so many runs and slots, most slots are lost, and few of the baseline's. A
+// What makes slots useless to a cell: of so many slots many are lost, in several runs, and few of the baseline's. A
 // sender that is stopped for longer than a slot loses them so; a busy machine loses them of all.
 const (
-	leastRuns    = 2
-	leastSlots   = 8
-	mostLost     = 0.5
-	baselineLost = 0.25
+	badRuns      = 2
+	leastSlots   = 12
+	manyLost     = 1.0 / 3
+	baselineLost = 0.1
 )
 
-// tuned are the slots that each cell had in its group's first blocks, with those of runs that failed.
-type tuned map[*result.Cell]*struct{ runs, slots, lost int }
+// tuned is what is known of the slots that each cell had in its group's first blocks, with those of runs that failed.
+type tuned map[*result.Cell]*had
 
-// add adds the slots of a run; nil: it gave none.
-func (t tuned) add(cell *result.Cell, taken *result.Slots, headline string) {
-	if taken == nil {
+// had are the slots of a cell.
+type had struct {
+	slots, lost int
+	bad         int  // runs that lost many
+	quota       bool // an end has so much CPU time in a period, and saves it while its slots rest
+}
+
+// add adds the slots of a run, if it gave some.
+func (t tuned) add(cell *result.Cell, s result.Sample, headline string) {
+	if s.Slots == nil {
 		return
 	}
 	if t[cell] == nil {
-		t[cell] = new(struct{ runs, slots, lost int })
+		t[cell] = new(had)
 	}
-	t[cell].runs++
-	for _, v := range taken.Values[headline] {
-		t[cell].slots++
+	h, values := t[cell], s.Slots.Values[headline]
+	lost := 0
+	for _, v := range values {
 		if v <= 0 {
-			t[cell].lost++
+			lost++
 		}
+	}
+	h.slots, h.lost = h.slots+len(values), h.lost+lost
+	if float64(lost) > manyLost*float64(len(values)) {
+		h.bad++
+	}
+	for _, r := range s.Readings {
+		h.quota = h.quota || r.Source == probe.QuotaSource && r.Counts["periods"] > 0
 	}
 }
 
-// lost is the share of a cell's slots that were late, or in which nothing came; 0 as well where it had few.
-func (t tuned) lost(cell *result.Cell) float64 {
-	if t[cell] == nil || t[cell].runs < leastRuns || t[cell].slots < leastSlots {
+// lostShare is the share of slots that were late, or in which nothing came; 0 as well where there were few.
+func (h *had) lostShare() float64 {
+	if h == nil || h.slots < leastSlots {
 		return 0
 	}
-	return float64(t[cell].lost) / float64(t[cell].slots)
+	return float64(h.lost) / float64(h.slots)
 }
 
-// useless is the first of a group's cells to which slots are useless; nil: there is none.
-func (t tuned) useless(cells []*result.Cell) *result.Cell {
+// useless is why slots are useless to a group; empty: they are not.
+func (t tuned) useless(cells []*result.Cell) string {
+	var baseline had
+	lost := 0.0
 	for _, cell := range cells {
-		if cell.Network == catalog.Baseline && t.lost(cell) > baselineLost {
-			return nil
+		if h := t[cell]; h != nil && cell.Network == catalog.Baseline {
+			baseline.quota = baseline.quota || h.quota
+			lost = max(lost, h.lostShare())
 		}
 	}
-	n := slices.IndexFunc(cells, func(c *result.Cell) bool { return c.Network != catalog.Baseline && t.lost(c) > mostLost })
-	if n < 0 {
-		return nil
+	for _, cell := range cells {
+		switch h := t[cell]; {
+		case h == nil || cell.Network == catalog.Baseline:
+		case h.quota && !baseline.quota:
+			return "the CPU quota of " + cell.Network + "'s containers refills while its slots rest"
+		case h.bad >= badRuns && h.lostShare() > manyLost && lost < baselineLost:
+			return "nothing came over " + cell.Network + " in many slots"
+		}
 	}
-	return cells[n]
+	return ""
 }
 
 // fit makes slots longer that are too short for a group, and has it measured in windows from now on where they are
 // useless: what was measured of it so far does not count.
 func (r *runner) fit(group int) {
-	var useless *result.Cell
+	why := ""
 	again := r.recorder.numbered(r.schedule.Turned(group, func(cells []int) schedule.Fit {
 		all := r.recorder.numbered(cells)
-		if useless = r.tuned.useless(all); useless != nil {
+		if why = r.tuned.useless(all); why != "" {
 			return schedule.Useless
 		}
 		if weigh.TooShort(all) {
@@ -80,13 +102,14 @@ func (r *runner) fit(group int) {
 	for _, cell := range again {
 		delete(r.tuned, cell)
 	}
-	if useless == nil {
+	if why == "" {
 		return
 	}
-	r.recorder.warn(fmt.Sprintf("in-windows: %s on %s: in most slots nothing came over %s, so that all of it is measured in windows", useless.Workload, useless.Path, useless.Network))
+	g := r.groups[group]
+	r.recorder.warn(fmt.Sprintf("in-windows: %s on %s: %s, so that all of it is measured in windows", g.workload.Name, g.path, why))
 	for _, cell := range again {
 		delete(cell.Params, "design")
-		cell.Params["duration"] = windowed(runOf(r.plan, r.groups[group].workload)).Duration.Seconds()
+		cell.Params["duration"] = windowed(runOf(r.plan, g.workload)).Duration.Seconds()
 	}
 }
 

@@ -64,7 +64,7 @@ func (r *runner) takeTurns(ctx context.Context, visits []visit, block, order int
 		}
 		err := r.conductor.alternate(ctx, arms, slots, r.schedule.Order(block))
 		for _, a := range arms {
-			r.tuned.add(r.recorder.cell(a.visit), a.sample.Slots, kind.Headline)
+			r.tuned.add(r.recorder.cell(a.visit), a.sample, kind.Headline)
 		}
 		return arms, err
 	}

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"tare/catalog"
+	"tare/probe"
 	"tare/result"
 	"tare/test/labtest"
 	"tare/test/simtest"
 	"tare/weigh"
+	"tare/workload"
 )
 
 // Slots whose beginning is unlike the rest are doubled, and the blocks that had them are measured
@@ -66,42 +68,59 @@ func TestLateBlockHasASecondChance(t *testing.T) {
 	}
 }
 
-// losing is a model of a world in which nothing comes over some networks in most slots.
-func losing(w simtest.World, at ...string) simtest.Model {
+// spoilt is a world in which something happens to the slots of some places.
+func spoilt(w simtest.World, how func(simtest.Request, *workload.Tally), at ...string) simtest.Model {
 	return func(r simtest.Request) simtest.Reply {
 		reply := w.Measure(r)
-		if slots := reply.Tally.Slots["rtt_p50"]; slices.Contains(at, r.At) && r.Number > checks {
-			clear(slots[min(r.Number%2, len(slots)):]) // of one in two runs all are lost
+		if slices.Contains(at, r.At) && r.Number > checks {
+			how(r, &reply.Tally)
 		}
 		return reply
 	}
 }
 
-// Where most slots of a network are lost, and not the baseline's, all of its group is measured in windows:
-// what counted in the few that are left would hide what was lost.
-func TestLostSlotsBecomeWindows(t *testing.T) {
+// Where many slots of a network are lost, and not the baseline's, all of its group is measured in windows: what
+// counted in those that are left would hide what was lost. So it is where a CPU quota refills while slots rest.
+func TestUselessSlotsBecomeWindows(t *testing.T) {
+	lost := func(r simtest.Request, tally *workload.Tally) { // all slots, in one of two runs
+		if slots := tally.Slots["rtt_p50"]; len(slots) > 0 {
+			clear(slots[r.Number%2:])
+		}
+	}
+	quota := func(_ simtest.Request, tally *workload.Tally) {
+		tally.Readings = append(tally.Readings, result.Reading{Source: probe.QuotaSource, Counts: map[string]float64{"periods": 3}})
+	}
+	everywhere := []string{"veth.h1/c1", "host.h1/c1", "host-b.h1/c1"}
 	for _, c := range []struct {
-		name    string
-		at      []string
-		windows bool
+		name string
+		how  func(simtest.Request, *workload.Tally)
+		at   []string
+		want string // a warning; empty: they stay
 	}{
-		{"of a network", []string{"veth.h1/c1"}, true},
-		{"of the baseline too", []string{"veth.h1/c1", "host.h1/c1", "host-b.h1/c1"}, false},
+		{"lost", lost, everywhere[:1], "nothing came over veth in many slots"},
+		{"lost as the baseline's", lost, everywhere, ""},
+		{"quota", quota, everywhere[:1], "the CPU quota of veth's containers refills while its slots rest"},
+		{"quota for all", quota, everywhere, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			simulated(t, func(t *testing.T) {
 				plan := simPlan()
 				plan.Blocks = 8
-				res := newSimRun(t, plan, losing(even(), c.at...)).mustRun(t, plan)
+				res := newSimRun(t, plan, spoilt(even(), c.how, c.at...)).mustRun(t, plan)
 				for _, cell := range res.Cells {
 					for _, s := range cell.Samples {
-						labtest.Equal(t, cell.Network+" is in slots", s.Slots != nil, !c.windows)
+						labtest.Equal(t, cell.Network+" is in slots", s.Slots != nil, c.want == "")
 					}
-					labtest.Equal(t, cell.Network+": design", cell.Params["design"], map[bool]any{true: nil, false: result.DesignSlots}[c.windows])
+					labtest.Equal(t, cell.Network+": design", cell.Params["design"], map[bool]any{false: nil, true: result.DesignSlots}[c.want == ""])
 				}
-				m := weigh.Headline(cellOf(t, res, "veth"))
-				labtest.Equal(t, "the toll has an interval", m != nil && m.Toll != nil && m.Toll.Low != nil, c.windows)
-				labtest.Equal(t, "warned", strings.Contains(strings.Join(res.Warnings, "\n"), "in-windows: tcp_rr on same-host: in most slots nothing came over veth"), c.windows)
+				warnings := strings.Join(res.Warnings, "\n")
+				labtest.Equal(t, "warned", strings.Contains(warnings, "in-windows: "), c.want != "")
+				if c.want == "" {
+					return
+				}
+				labtest.Equal(t, "the reason is said", strings.Contains(warnings, "in-windows: tcp_rr on same-host: "+c.want), true)
+				toll := weigh.Headline(cellOf(t, res, "veth")).Toll
+				labtest.Equal(t, "the toll has an interval", toll != nil && toll.Low != nil, true)
 			})
 		})
 	}

@@ -12,11 +12,14 @@ import (
 	"time"
 )
 
+// QuotaSource is where a control group's CPU account is. It counts periods only where there is a quota.
+const QuotaSource = "/sys/fs/cgroup/.../cpu.stat"
+
 // cgroupCPU counts how often the process's control group, or one above it, had
 // used up its share of the CPUs.
 func cgroupCPU() Probe {
 	return Probe{
-		Name: "cgroup", Doc: "periods in which a CPU quota was used up, and the time lost", Scope: Process, Source: "/sys/fs/cgroup/.../cpu.stat",
+		Name: "cgroup", Doc: "periods in which a CPU quota was used up, and the time lost", Scope: Process, Source: QuotaSource,
 		count: func(v *view) (map[string]float64, error) {
 			data, err := v.read("proc/self/cgroup")
 			if err != nil {
