@@ -13,7 +13,7 @@ const throttledShare = 0.01
 // cfsThrottled finds an end whose control group used up its CPU quota.
 func cfsThrottled() Rule {
 	return Rule{
-		ID: "cfs-throttled",
+		ID: "cfs-throttled", Apart: true,
 		Match: func(e *Evidence) []result.Finding {
 			var found []result.Finding
 			for _, at := range []string{e.Client, e.Server} {

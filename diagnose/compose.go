@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 
 	"tare/catalog"
@@ -46,8 +47,33 @@ func settle(cell *result.Cell) {
 	if unsized || !catalog.Builds(cell.Network) {
 		cell.Findings = slices.DeleteFunc(cell.Findings, func(f result.Finding) bool { return ofItself(f, cell.Network) })
 	}
+	leave(cell)
 	compose(cell.Findings)
 	Rank(cell.Findings)
+}
+
+// leave takes from what a network adds to a rate what is known to be none of it: all, where that has no size. Pauses of a
+// process do not change the median of round trips.
+func leave(cell *result.Cell) {
+	m, slow := slower(cell)
+	if !slow || m.Better != result.Higher {
+		return
+	}
+	apart := 0.0
+	for _, f := range cell.Findings {
+		if slices.ContainsFunc(Costs(), func(r Rule) bool { return r.ID == f.ID && r.Apart }) {
+			apart += cmp.Or(f.Share, 1)
+		}
+	}
+	if apart == 0 {
+		return
+	}
+	for n := range cell.Findings {
+		if f := &cell.Findings[n]; ofItself(*f, cell.Network) || amongOthers(*f, cell.Network) {
+			limit(f, max(0, 1-apart))
+		}
+	}
+	cell.Findings = slices.DeleteFunc(cell.Findings, func(f result.Finding) bool { return f.ID == rungID && f.Share == 0 })
 }
 
 // modelled reports whether a finding's share is computed, and not measured.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -243,5 +244,33 @@ func TestOwnRungIsNoCauseBesideWhatNobodySized(t *testing.T) {
 		cell := &result.Cell{Network: c.network, Findings: c.found}
 		settle(cell)
 		labtest.Equal(t, "causes of "+c.network, strings.Join(result.Names(cell.Findings, func(f result.Finding) string { return f.Cause }), ";"), c.want)
+	}
+}
+
+// What a network was measured to add to a rate holds a fault of the machine's, which is left to the fault: all of it where
+// nobody knows how much that is.
+func TestNetworkLeavesWhatIsNoneOfIt(t *testing.T) {
+	for _, cause := range []string{adding("docker-nat") + "docker-bridge: a port", withBelow("docker-nat") + "docker-bridge, which it is built upon, add"} {
+		for _, c := range []struct {
+			workload, metric string
+			better           result.Better
+			fault, leaves    float64
+		}{
+			{"tcp_stream", "throughput", result.Higher, 0.7, 0.3}, {"tcp_stream", "throughput", result.Higher, 0, 0}, {"tcp_rr", "rtt_p50", result.Lower, 0, 1},
+		} {
+			cell := &result.Cell{
+				Network: "docker-nat", Workload: c.workload, Status: result.StatusOK,
+				Metrics:  []result.Metric{{Name: c.metric, Better: c.better, Toll: &result.Toll{Value: 0.8, Verdict: "slower"}}},
+				Findings: []result.Finding{{ID: rungID, Cause: cause, Share: 1, Confidence: 0.9}, {ID: "tcp-receive-window", Share: c.fault, Confidence: 0.95}},
+			}
+			leave(cell)
+			left := 0.0
+			for _, f := range cell.Findings {
+				if f.ID == rungID {
+					left = f.Share
+				}
+			}
+			labtest.Between(t, fmt.Sprintf("what %+v leaves to the network", c), left, c.leaves-ofNote, c.leaves+ofNote)
+		}
 	}
 }

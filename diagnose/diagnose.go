@@ -26,6 +26,8 @@ type Rule struct {
 	// Models: its shares are computed from what was counted. Those of other rules are
 	// differences between cells that were measured.
 	Models bool
+	// Apart: what it takes is none of the network's, but in what the network was measured to add.
+	Apart bool
 	// Limit is the largest share that the rule's findings can have, as other cells of the
 	// same result show; nil, or not known: they have no limit.
 	Limit func(e *Evidence) (most float64, known bool)

@@ -65,7 +65,7 @@ func (e *Evidence) rung(p weigh.Part, metric string) result.Finding {
 	case p.Cell.Network != e.Network && together != "":
 		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this together with %s below it: the run did not measure them apart", e.Network, p.Cell.Network, together)
 	case together != "":
-		f.Cause = fmt.Sprintf("what %s and %s, which it is built upon, add to %s together: the run did not measure them apart", e.Network, together, p.Below.Network)
+		f.Cause = fmt.Sprintf("%s%s, which it is built upon, add to %s together: the run did not measure them apart", withBelow(e.Network), together, p.Below.Network)
 	case p.Cell.Network != e.Network:
 		f.Cause = fmt.Sprintf("%s is built upon %s, which costs this by itself: %s", e.Network, p.Cell.Network, kind.Doc)
 	}
@@ -78,6 +78,14 @@ func adding(name string) string { return "what " + name + " adds to " }
 // ofItself reports whether a finding is the rung of the network itself.
 func ofItself(f result.Finding, name string) bool {
 	return f.ID == rungID && strings.HasPrefix(f.Cause, adding(name))
+}
+
+// withBelow is how the cause of a network's own rung begins where those below it are in it.
+func withBelow(name string) string { return "what " + name + " and " }
+
+// amongOthers reports whether a finding is the rung of the network itself and of those below it.
+func amongOthers(f result.Finding, name string) bool {
+	return f.ID == rungID && strings.HasPrefix(f.Cause, withBelow(name))
 }
 
 // tollAs is the evidence of a cell's toll. The baseline has none.

@@ -31,7 +31,7 @@ const windowScaling = "ipv4/tcp_window_scaling"
 // tcpReceiveWindow finds flows that wait for the receiver's window.
 func tcpReceiveWindow() Rule {
 	return Rule{
-		ID: "tcp-receive-window", Models: true,
+		ID: "tcp-receive-window", Models: true, Apart: true,
 		Match: func(e *Evidence) []result.Finding {
 			return e.limited("rwnd_limited", "the receiver's window", "ipv4/tcp_rmem", e.Server)
 		},
@@ -41,7 +41,7 @@ func tcpReceiveWindow() Rule {
 // sendBuffer finds flows that wait for room in the sender's own buffer.
 func sendBuffer() Rule {
 	return Rule{
-		ID: "send-buffer", Models: true,
+		ID: "send-buffer", Models: true, Apart: true,
 		Match: func(e *Evidence) []result.Finding {
 			return e.limited("sndbuf_limited", "room in its send buffer", "ipv4/tcp_wmem", e.Client)
 		},
@@ -82,7 +82,7 @@ func (e *Evidence) limited(counter, what, setting, at string) []result.Finding {
 // applicationLimited finds flows whose sender often has nothing to send.
 func applicationLimited() Rule {
 	return Rule{
-		ID: "application-limited", Models: true,
+		ID: "application-limited", Models: true, Apart: true,
 		Match: func(e *Evidence) []result.Finding {
 			duration, busy := e.mean("window"), e.mean("busy")
 			flows := max(1, e.Cell.Params.Number("flows"))
