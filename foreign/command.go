@@ -18,7 +18,8 @@ type command struct {
 // programs are the commands of the tools whose flags are read.
 const programs = "iperf3|iperf|qperf|sockperf|wrk2|wrk|autocannon|sysbench|containerd-stress|netperf|h2load"
 
-var typed = expressionOf(`(?:^|[\s$#>%/\\_*])((?:` + programs + `)(?:\.exe|\.js)?)\s+(\S.*)$`)
+// typed finds one behind a prompt, a path, or in what a shell is given (bash -lc '...').
+var typed = expressionOf(`(?:^|[\s$#>%/\\_*]|-l?c\s+["'])((?:` + programs + `)(?:\.exe|\.js)?)\s+(\S.*)$`)
 
 // verbs are the words, in addition to flags, that show that a tool's name is followed
 // by its arguments and not by prose.
@@ -29,18 +30,37 @@ func commandIn(line string) (command, bool) {
 	if !slices.ContainsFunc(strings.Split(programs, "|"), func(name string) bool { return strings.Contains(line, name) }) {
 		return command{}, false // as most lines: quick
 	}
-	m := typed.FindStringSubmatch(line)
-	if m == nil {
-		return command{}, false
+	var best command
+	found := false
+	for from := 0; ; { // the last: a container may be called as the tool of another
+		m := typed().FindStringSubmatchIndex(line[from:])
+		if m == nil {
+			return best, found
+		}
+		before := strings.TrimSpace(line[:from+m[2]])
+		c, likely := commandOf(line[from+m[2]:from+m[3]], line[from+m[4]:from+m[5]])
+		if likely && !strings.HasSuffix(before, ",") && (!found || !valued.MatchString(before)) { // a comma is of prose
+			best, found = c, true
+		}
+		from += m[3]
 	}
-	c := command{tool: path.Base(strings.TrimSuffix(strings.TrimSuffix(m[1], ".exe"), ".js"))}
-	likely := false
-	for _, word := range strings.Fields(m[2]) {
+}
+
+// valued ends in an option, whose value may come next.
+var valued = expressionOf(`(?:^|\s)-\w\S*$`)
+
+// commandOf is the command of a program and its arguments, and whether these look like some.
+func commandOf(program, arguments string) (c command, likely bool) {
+	c.tool = path.Base(strings.TrimSuffix(strings.TrimSuffix(program, ".exe"), ".js"))
+	for _, word := range strings.Fields(arguments) {
 		if slices.Contains([]string{"|", ">", "&", ";", "&&", "2>&1", ">>"}, word) {
 			break
 		}
 		likely = likely || verbs.MatchString(word)
 		c.args = append(c.args, strings.Trim(word, `"'`))
+	}
+	if last := len(c.args) - 1; last >= 0 { // the end of a sentence
+		c.args[last] = strings.TrimRight(c.args[last], ".,;:")
 	}
 	return c, likely
 }

@@ -148,6 +148,9 @@ func (run *h2loadRun) counted(b *builder) []string {
 
 // latencies notes the times of requests, and the mean ones of a connection and of its first byte.
 func (run *h2loadRun) latencies(b *builder) {
+	if len(run.columns) == 0 && len(run.times["request"]) > 0 {
+		b.warn("the times of requests are left out: the head of their columns is missing")
+	}
 	for n, column := range run.columns[:min(len(run.columns), len(run.times["request"]))] {
 		v, _ := parseSpan(run.times["request"][n])
 		b.took(cmp.Or(map[string]string{"median": "p50", "sd": "stdev"}[column], column), v)

@@ -46,6 +46,7 @@ type iperf2Run struct {
 	nothings        int // lines with figures of nothing
 	connected       map[string]stream
 	sent, unordered float64
+	unorderedOf     map[string]float64 // its streams, so far
 }
 
 // stream is a connection of a run.
@@ -57,7 +58,9 @@ type stream struct {
 	host            string
 }
 
-func newIperf2Run() *iperf2Run { return &iperf2Run{connected: map[string]stream{}} }
+func newIperf2Run() *iperf2Run {
+	return &iperf2Run{connected: map[string]stream{}, unorderedOf: map[string]float64{}}
+}
 
 // readIperf2 reads the text of iperf 2: client and server, TCP and UDP, any
 // number of streams, with -e or without, and CSV.
@@ -117,6 +120,7 @@ var (
 	iperf2Server = expressionOf(`Server\s*listening\s*on(?:.*(?:TCP|UDP)\s*port\s*(\d+))?`)
 	loopback     = expressionOf(`^(?:127\.|::1)`)
 	connection   = expressionOf(`\[\s*(\*?)\s*(\d+)\]\s*local (\S+) port (\d+) connected with \S+ port (\d+)`)
+	iperf2Head   = expressionOf(`^\[ ?ID\]\s*Interval`)
 	iperf2UDP    = expressionOf(`UDP\s*(?:port|buffer)|byte\s*datagrams|Jitter`)
 	iperf2Failed = expressionOf(`((?:tcp )?connect failed: .*|bind failed: .*|write failed: .*|unable to connect.*)$`)
 )
@@ -192,6 +196,9 @@ func (run *iperf2Run) isOver(ahead []string) bool {
 	if r, isCSV := parseCSV(line); isCSV {
 		return run.endsBefore(r)
 	}
+	if n := len(run.rows); n > 0 && iperf2Head.MatchString(line) { // below the sum of all, whose run is over then
+		return !run.report && run.rows[n-1].id == sum && run.rows[n-1].start == 0
+	}
 	r, isRow := parseRow(line)
 	if !isRow || run.report || r.start > 0 {
 		return false
@@ -256,9 +263,10 @@ func (run *iperf2Run) headed(side string) {
 }
 
 var (
-	iperf2Size    = expressionOf(`Write buffer size:\s*([\d.]+)\s*([KMG]?)\s*Byte|Sending\s*(\d+)\s*byte\s*datagrams`)
-	iperf2Sent    = expressionOf(`Sent\s*(\d+)\s*datagrams`)
-	iperf2Version = expressionOf(`iperf version (2\S+)`)
+	iperf2Size      = expressionOf(`Write buffer size:\s*([\d.]+)\s*([KMG]?)\s*Byte|Sending\s*(\d+)\s*byte\s*datagrams`)
+	iperf2Sent      = expressionOf(`Sent\s*(\d+)\s*datagrams`)
+	iperf2Unordered = expressionOf(`\[\s*(\*?\s*\d+)\]\s*([\d.]+)\s*-\s*[\d.]+ sec\s+(\d+) datagrams received out-of-order`)
+	iperf2Version   = expressionOf(`iperf version (2\S+)`)
 )
 
 func (run *iperf2Run) readDetail(line string) {
@@ -268,8 +276,8 @@ func (run *iperf2Run) readDetail(line string) {
 	if m := iperf2Sent.FindStringSubmatch(line); m != nil && !strings.Contains(line, "SUM") {
 		run.sent += count(m[1])
 	}
-	if m := outOfOrder.FindStringSubmatch(line); m != nil && !strings.Contains(line, "SUM") {
-		run.unordered += count(m[1])
+	if m := iperf2Unordered.FindStringSubmatch(line); m != nil {
+		run.outOfOrder(m)
 	}
 	if m := iperf2Version.FindStringSubmatch(line); m != nil {
 		run.version = m[1]
@@ -280,6 +288,19 @@ func (run *iperf2Run) readDetail(line string) {
 	if _, warning, ok := strings.Cut(line, "WARNING: did not receive ack"); ok {
 		run.failure = "no answer from the server: did not receive ack" + warning
 	}
+}
+
+// outOfOrder counts datagrams of a stream that came out of order: in an interval, or again in all that it had.
+func (run *iperf2Run) outOfOrder(m []string) {
+	id, n := m[1], count(m[3])
+	had, again := run.unorderedOf[id]
+	if count(m[2]) == 0 && again {
+		run.unordered += n - had
+		run.unorderedOf[id] = n
+		return
+	}
+	run.unordered += n
+	run.unorderedOf[id] = had + n
 }
 
 // readRow takes a row of figures: this end's, or the server's report.

@@ -79,11 +79,17 @@ func (run *iperf2Run) goesBack(id string) bool {
 func (run *iperf2Run) oneWay(rows []row, back bool) []row {
 	both := run.both()
 	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
-		if r.id == sum {
+		if r.id == sum || run.strange(r) {
 			return both
 		}
 		return run.goesBack(r.id) != back
 	})
+}
+
+// strange reports whether the line of a row's connection is missing, where those of others are there.
+func (run *iperf2Run) strange(r row) bool {
+	_, known := run.connected[strings.TrimPrefix(r.id, "*")]
+	return !known && r.id != sum && len(run.connected) > 0 && !strings.HasPrefix(r.id, "*")
 }
 
 // oneForBoth reports whether the rows of connections that go both ways are not parted.
@@ -106,6 +112,9 @@ func (run *iperf2Run) transfer(b *builder) {
 	}
 	if ahead && back && run.timeless() {
 		b.warn("this version's CSV has no times: the directions were measured at the same time (-d) or one after the other (-r)")
+	}
+	if n := slices.IndexFunc(run.rows, run.strange); n >= 0 && ahead && back {
+		b.warn("stream " + run.rows[n].id + " is in no direction: the line of its connection is missing")
 	}
 	bits, warnings, ok := run.carried(back && !ahead)
 	if ok {
@@ -176,12 +185,18 @@ func (run *iperf2Run) datagrams(b *builder, rows, totals, reported []row) {
 	}
 	if d, ok := addUp(from); ok {
 		sent := amount{}
+		if run.sent > 0 && d.total > farMore*run.sent {
+			d.lost, d.negative = 0, true // 2.0.13 can print a number of 2^31
+		}
 		if len(reported) > 0 {
 			sent = together(totals)
 		}
 		b.loss(d, sent, together(reported), lastEnd(rows, reported))
 	}
 }
+
+// farMore is by how much more datagrams than were sent a server can't have seen: its count has overflowed.
+const farMore = 2
 
 // together is what all rows carried: the SUM row's, else added up.
 func together(rows []row) amount {
@@ -212,7 +227,7 @@ func sumOfRows(rows []row) float64 {
 // enhanced is the end of a TCP sender's row under -e: writes and their errors,
 // retransmits, from 2.2 on what is in flight, window and round trip.
 var (
-	enhanced    = expressionOf(`^\d+/\d+\s+(\d+)(?:\s+(?:\d+K?\(\d+\)/)?(\d+)K(?:\(\d+\))?/(\d+)(?:\(\d+\))?\s*us|\s*$)`)
+	enhanced    = expressionOf(`^\d+/\d+\s+(\d+)(?:\s+(?:\d+K?\(\d+\)/)?(-?\d+)K(?:\(\d+\))?/(\d+)(?:\(\d+\))?\s*us|\s*$)`)
 	inFlight    = expressionOf(`^\d+/\d+\s+\d+\s+\d+K?\(\d+\)/`) // from 2.2 on
 	readsTail   = expressionOf(`^\d+=\d+:`)
 	oneWayTail  = expressionOf(`\)\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)/\s*([\d.]+)\s*ms`)
@@ -225,7 +240,7 @@ func (run *iperf2Run) resent(b *builder, totals, parts []row) {
 	of := func(group int, factor float64) func(row) (float64, bool) {
 		return func(r row) (float64, bool) {
 			m := enhanced.FindStringSubmatch(r.tail)
-			if m == nil || m[group] == "" || group > 1 && count(m[group]) == 0 { // 2.2.1 prints a window it did not read as 0
+			if m == nil || m[group] == "" || group > 1 && count(m[group]) <= 0 { // 2.2.1 prints a window it did not read as 0
 				return 0, false
 			}
 			return count(m[group]) * factor, true

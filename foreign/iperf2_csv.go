@@ -80,12 +80,26 @@ func (run *iperf2Run) readCSV(r row) {
 	} else if again, isSender := of["tcpretry"]; isSender {
 		r.tail = fmt.Sprintf("%s/%s %s %sK/%s us", of["writecnt"], of["writeerr"], again, of["tcpcwnd"], of["tcprtt"])
 	}
+	if n := run.mirror(r); n >= 0 {
+		r.id = run.rows[n].id
+		run.reported = append(run.reported, r)
+		return
+	}
 	if r.id != sum {
 		run.connect(r.id, run.csvStream(*r.csv))
 	}
 	if !run.sumOfTwo(r) {
 		run.rows = append(run.rows, r)
 	}
+}
+
+// mirror is the row of the sender whose receiver's report a row of UDP is: the same connection from the other end; -1: it
+// is none. Where the test goes back, each end prints what it received.
+func (run *iperf2Run) mirror(r row) int {
+	return slices.IndexFunc(run.rows, func(sent row) bool {
+		return r.tail != "" && sent.tail == "" && sent.csv != nil && sent.csv.from == r.csv.to && sent.csv.to == r.csv.from &&
+			sent.csv.fromPort == r.csv.toPort && sent.csv.toPort == r.csv.fromPort
+	})
 }
 
 // isCSV reports whether the run is printed as CSV, which shows no end.
@@ -111,6 +125,9 @@ func (run *iperf2Run) csvStream(l csvLine) stream {
 		}
 	}
 	back := l.from == run.host
+	if len(run.reported) > 0 && run.port == strconv.Itoa(l.fromPort) { // of -d: what this end received
+		back = true
+	}
 	if l.from == l.to {
 		back = run.port == strconv.Itoa(l.fromPort)
 	}

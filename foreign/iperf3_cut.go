@@ -13,7 +13,7 @@ func (cut cutEnds) goesOn(run *iperf3Run, r row) bool {
 		return false
 	}
 	before := run.totalsOf(r)
-	return len(before) == 1 && r.end >= run.totals[before[0]].end-0.005 && (bool(cut) || !run.totals[before[0]].sends && !run.totals[before[0]].receives) ||
+	return len(before) == 1 && r.end >= run.totals[before[0]].end-0.005 && (bool(cut) || !run.totals[before[0]].receives) ||
 		len(before) == 0 && bool(cut)
 }
 

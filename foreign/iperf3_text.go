@@ -58,6 +58,7 @@ type iperf3Run struct {
 	counters           map[string]float64
 	failure, interrupt string
 	brokeOff           bool // its last interval was printed again
+	counted            bool // "Sent N datagrams", which 3.1 and before print last
 }
 
 // readIperf3 reads iperf3's text: client and server, TCP and UDP, any number of
@@ -81,7 +82,7 @@ func readIperf3(lines []string) []result.Cell {
 		switch {
 		case run.repeats(line): // several runs under one head
 			cells = append(cells, run.cell())
-			run = run.sameHead()
+			run = run.sameHead(line)
 		case run.isOver(line):
 			end()
 		}
@@ -91,22 +92,53 @@ func readIperf3(lines []string) []result.Cell {
 	return cells
 }
 
-// repeats reports whether a line is the summary of a stream that the run has already: that
-// of another run, whose head was not printed again.
+// repeats reports whether a line is of another run, whose head was not printed again: its connection below the summary,
+// the summary of a stream that the run has already, one below that of all streams, or one of all of a run of one stream.
 func (run *iperf3Run) repeats(line string) bool {
 	r, isRow := parseRow(line)
-	return isRow && (r.sends || r.receives) && slices.ContainsFunc(run.totals, func(known row) bool {
-		return known.id == r.id && known.role == r.role && known.sends == r.sends && known.receives == r.receives
+	switch {
+	case !isRow:
+		return len(run.totals) > 0 && !run.remote && strings.Contains(line, "connected to")
+	case run.counted && run.has(r), run.failure != "" && r.end < lastEnd(run.intervals)-0.05:
+		return true
+	case !r.sends && !r.receives:
+		return false
+	case r.id == sum && run.connected == 1 && len(run.totals) > 0:
+		return true
+	}
+	return slices.ContainsFunc(run.totals, func(known row) bool {
+		again := known.id == r.id && known.sends == r.sends && known.receives == r.receives
+		return known.role == r.role && (again || known.id == sum && known.receives && r.id != sum)
+	})
+}
+
+// received reports whether the summary of a receiver was read.
+func (run *iperf3Run) received() bool {
+	return slices.ContainsFunc(run.totals, func(r row) bool { return r.receives })
+}
+
+// has reports whether a row of the same stream and time was read.
+func (run *iperf3Run) has(r row) bool {
+	return slices.ContainsFunc(append(slices.Clone(run.totals), latest(run.intervals)...), func(known row) bool {
+		return known.id == r.id && known.role == r.role && near(known.start, r.start) && near(known.end, r.end)
 	})
 }
 
 // sameHead is a run under the same head, of which nothing else is known.
-func (run *iperf3Run) sameHead() *iperf3Run {
-	return &iperf3Run{
+func (run *iperf3Run) sameHead(line string) *iperf3Run {
+	next := &iperf3Run{
 		command: run.command, version: run.version, side: run.side, server: run.server, started: run.started, reverse: run.reverse,
 		udp: run.udp, sctp: run.sctp, named: run.named, opened: run.opened, size: run.size, target: run.target, cc: run.cc, connected: run.connected,
 		counters: map[string]float64{},
 	}
+	r, isRow := parseRow(line)
+	if !isRow || r.id == sum {
+		next.connected = 0
+	}
+	if !isRow { // the head of its columns comes next
+		next.udp, next.sctp, next.named = false, false, false
+	}
+	return next
 }
 
 // empty reports whether nothing of a run was read.
@@ -133,6 +165,9 @@ func (run *iperf3Run) isOver(line string) bool {
 	}
 	if banner.MatchString(line) || strings.Contains(line, "Server output:") || complaint.MatchString(line) && withoutRun.MatchString(line) {
 		return !run.empty()
+	}
+	if run.received() && strings.Contains(line, "[ ID]") && !run.remote {
+		return true
 	}
 	r, isRow := parseRow(line)
 	if !isRow || r.sends || r.receives || r.start > 0 || len(run.intervals)+len(run.totals) == 0 || run.cut.goesOn(run, r) {
@@ -207,6 +242,7 @@ func (run *iperf3Run) read(line string) {
 func (run *iperf3Run) complain(text string) {
 	stopped := strings.Contains(text, "interrupt") || strings.Contains(text, "has terminated")
 	switch {
+	case strings.HasPrefix(text, "OUT OF ORDER"): // a note of 3.7 and before, on each such datagram
 	case stopped && run.side == server && len(run.totals) > 0: // it waited for the next run
 	case stopped:
 		run.interrupt = text
@@ -285,6 +321,7 @@ func (run *iperf3Run) readDetail(line string) {
 	if m := outOfOrder.FindStringSubmatch(line); m != nil {
 		run.counters["out_of_order"] += count(m[1])
 	}
+	run.counted = run.counted || iperf2Sent.MatchString(line)
 }
 
 // count reads a number that a pattern has found; 0 where it is beyond bounds.

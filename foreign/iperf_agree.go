@@ -97,7 +97,7 @@ func (a amount) lostOf(sent amount) (share, off float64, known bool) {
 // server, whatever was lost.
 func (b *builder) loss(d datagrams, sent, received amount, seconds float64) {
 	d.inTime(b, seconds)
-	if d.negative || d.lost > d.total {
+	if d.negative || d.lost > d.total || d.total == math.MaxInt32 {
 		b.warn("the tool printed a loss that can't be: it is left out")
 	} else if d.total > 0 {
 		share, warnings := d.lost/d.total, d.warnings

@@ -56,7 +56,7 @@ func mixed(lines []string) string {
 			if r.id != "" && streams[key].meets(r) {
 				return fmt.Sprintf("the lines of two runs are mixed: at %.2f-%.2f s stream %s has figures of both", r.start, r.end, r.id)
 			}
-		case isCommand, matchesAny(line, beginning, listening, iperf2Client):
+		case isCommand, matchesAny(line, beginning, listening, iperf2Client, iperf2Sent):
 			clear(ports)
 			clear(streams)
 		}

@@ -115,7 +115,7 @@ func addUp(rows []row) (all datagrams, ok bool) {
 	case !ok:
 		return each, known
 	case known:
-		if math.IsNaN(all.jitter) {
+		if math.IsNaN(all.jitter) || all.jitter == 0 { // iperf 2 prints 0.000 there
 			all.jitter = each.jitter
 		}
 		return all.or(each), true

@@ -34,7 +34,7 @@ func claimsNetperf(ahead []string) claim {
 		_, known := netperfNames()[m[1]]
 		return sure(known)
 	}
-	return sure(matchesAny(line, netperfHead, netperfInterim, netperfFailure) || netperfColumns(line) != nil)
+	return sure(matchesAny(line, netperfHead, netperfInterim, netperfFailure) || netperfTable(ahead))
 }
 
 // netperfRun is one run as far as its lines were read.

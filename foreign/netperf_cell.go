@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -28,6 +29,10 @@ func (run *netperfRun) cells() []result.Cell {
 		return nil
 	}
 	protocol, kind := run.test()
+	if run.values["THROUGHPUT_UNITS"] == "" { // -k prints none that was not asked for
+		format, _ := run.command.flag("-f", "")
+		run.values["THROUGHPUT_UNITS"] = map[string]string{"k": "10^3bits/s", "m": "10^6bits/s", "g": "10^9bits/s"}[format]
+	}
 	var b *builder
 	switch kind {
 	case "stream", "reverse":
@@ -111,11 +116,20 @@ func (run *netperfRun) stream(b *builder) {
 		b.metric("retransmits", v)
 	}
 	if factor, ok := netperfFactor(run.unit); ok {
-		var points []float64
-		for _, v := range run.interim {
-			points = append(points, v*factor)
-		}
-		b.series("throughput", points)
+		run.intervals(b, "throughput", factor)
+	}
+}
+
+// intervals notes what -D printed between, whose mean is all that there is of a run that was cut.
+func (run *netperfRun) intervals(b *builder, name string, factor float64) {
+	var points []float64
+	sum := 0.0
+	for _, v := range run.interim {
+		points, sum = append(points, v*factor), sum+v*factor
+	}
+	b.series(name, points)
+	if len(points) > 0 {
+		b.metric(name, sum/float64(len(points)), fmt.Sprintf("no summary: the mean of %d intervals", len(points)))
 	}
 }
 
@@ -159,6 +173,9 @@ func (run *netperfRun) rate(b *builder) float64 {
 		b.metric("rate", run.number("THROUGHPUT"))
 	case !isBits && run.values["THROUGHPUT"] != "":
 		b.fail("no transaction was answered")
+	}
+	if strings.HasPrefix(run.unit, "Trans") {
+		run.intervals(b, "rate", 1)
 	}
 	return b.sample.Metrics["rate"]
 }

@@ -51,6 +51,16 @@ func netperfColumns(line string) []string {
 	return columns
 }
 
+// netperfTable reports whether the first of the lines is such a head: of one column it is where a number comes next.
+func netperfTable(ahead []string) bool {
+	columns := netperfColumns(ahead[0])
+	if len(columns) != 1 {
+		return columns != nil
+	}
+	_, isNumber := parseNumber(strings.TrimSpace(ahead[min(1, len(ahead)-1)]))
+	return isNumber
+}
+
 // netperfKinds are what netperf calls its tests, by their workload: in heads, and as DIRECTION.
 func netperfKinds() map[string]string {
 	return map[string]string{

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"html"
+	"io"
+	"mime/quotedprintable"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -33,7 +35,7 @@ var (
 // clean takes off what a paste adds to a log: encodings, colours, comment
 // marks, line numbers. It returns the lines that remain.
 func clean(data []byte) []string {
-	text := registered(colour.ReplaceAllString(decode(data), ""))
+	text := registered(colour.ReplaceAllString(mailed(decode(data)), ""))
 	if strings.ContainsAny(text, "\r<") {
 		text = newline.ReplaceAllString(text, "\n")
 	}
@@ -60,7 +62,11 @@ func unquote(lines []string) []string {
 	}
 	var kept []string
 	for _, line := range lines {
-		if line = strings.Trim(bold.ReplaceAllString(unmark(line), "$1$2"), " "); !elided.MatchString(line) {
+		line = strings.Trim(bold.ReplaceAllString(unmark(line), "$1$2"), " `")
+		if !strings.Contains(line, `"`) {
+			line = strings.Trim(note.ReplaceAllString(line, ""), " `")
+		}
+		if !elided.MatchString(line) {
 			for _, piece := range ungluedLoad(pointed(line)) {
 				for _, row := range unglued(strings.TrimSpace(piece)) {
 					kept = rejoined(kept, row)
@@ -87,6 +93,23 @@ func unmark(line string) string {
 		}
 		line = line[at[1]:]
 	}
+}
+
+// note is an arrow at the end of a line, and what somebody wrote behind it.
+var note = expressionOf(`\s+(?:[←‹]|<[-=]).*$`)
+
+// mailed is the text of a mail as it was before it was sent: as quoted-printable each = is =3D, and
+// a line that ends in = goes on in the next (RFC 2045).
+func mailed(text string) string {
+	const several = 3
+	if strings.Count(text, "=3D") < several || !strings.Contains(text, "=\n") && !strings.Contains(text, "=\r\n") {
+		return text
+	}
+	decoded, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(text)))
+	if err != nil {
+		return text
+	}
+	return string(decoded)
 }
 
 // decode returns the text of UTF-8 or, as Windows shells write it, of UTF-16

@@ -15,17 +15,18 @@ var (
 	pingCount  = expressionOf(`^(\d+) packets transmitted,\s*(\d+)(?: packets)? received,(.*)$`)
 	pingWords  = expressionOf(`^(\d+) \p{L}[^\d,]*, *(\d+) \p{L}[^\d,]*,((?: *\+\d+ [^\d,]*,)* *[\d.]+ ?%[^\d,]*, *\p{L}+ \d+ ?ms.*)$`) // in any language
 	pingTime   = expressionOf(`\p{L} (\d+) ?ms`)
-	pingExtra  = expressionOf(`\+(\d+) (duplicates|errors|corrupted)`)
-	pingTimes  = expressionOf(`^(?:rtt|round-trip)\s*min/avg/max(?:/(?:mdev|stddev))?\s*=\s*([\d.]+)/([\d.]+)/([\d.]+)(?:/([\d.]+))?\s*ms`)
+	pingExtra  = expressionOf(`\+(\d+) (\p{L}+)`)
+	pingChina  = expressionOf(`^已发送\s*(\d+)\s*个包[,，]\s*已接收\s*(\d+)\s*个包[,，](.*)$`)
+	pingTimes  = expressionOf(`^(?:rtt|round-trip)\s*min/avg/max(?:/(?:mdev|std-?dev))?\s*=\s*([\d.]+)/([\d.]+)/([\d.]+)(?:/([\d.]+))?\s*ms`)
 	pingRefuse = expressionOf(`^(?:From \S.*?icmp_seq=\d+|ping:)\s+(\S.*)$`)
 )
 
 func hintsPing() []string {
-	return []string{"PING", "bytes from", "seq=", "%", "transmitted", "min/avg/max", "icmp_seq", "ping:"}
+	return []string{"PING", "bytes from", "seq=", "%", "transmitted", "已发送", "min/avg/max", "icmp_seq", "ping:"}
 }
 
 func claimsPing(ahead []string) claim {
-	if matchesAny(ahead[0], pingCount, pingWords, pingTimes) { // as hping3 and arping end
+	if matchesAny(ahead[0], pingCount, pingWords, pingChina, pingTimes) { // as hping3 and arping end
 		return ending
 	}
 	return sure(matchesAny(ahead[0], pingHead, pingAnswer, pingRefuse))
@@ -48,7 +49,7 @@ func readPing(lines []string) []result.Cell {
 
 func (run *pingRun) isOver(line string) bool {
 	again := run.count != nil || run.size == 0 && run.refused != ""
-	return pingHead.MatchString(line) || again && matchesAny(line, pingAnswer, pingCount, pingWords, pingRefuse)
+	return pingHead.MatchString(line) || again && matchesAny(line, pingAnswer, pingCount, pingWords, pingChina, pingRefuse) || run.times != nil && pingTimes.MatchString(line)
 }
 
 func (run *pingRun) read(line string) {
@@ -62,7 +63,7 @@ func (run *pingRun) read(line string) {
 			run.answers = append(run.answers, seconds(count(m[1]), time.Millisecond))
 		}
 	}
-	for _, form := range []expression{pingWords, pingCount} {
+	for _, form := range []expression{pingWords, pingChina, pingCount} {
 		if m := form.FindStringSubmatch(line); m != nil {
 			run.count = m
 		}
@@ -114,11 +115,15 @@ func (run *pingRun) losses(b *builder) {
 		b.known("duration", seconds(count(m[1]), time.Millisecond))
 	}
 	for _, m := range pingExtra().FindAllStringSubmatch(run.count[3], -1) {
-		b.counter(m[2], count(m[1]))
+		if slices.Contains([]string{"duplicates", "errors", "corrupted"}, m[2]) {
+			b.counter(m[2], count(m[1]))
+		}
 		b.warn(fmt.Sprintf("%s %s", m[1], m[2]))
 	}
 	if sent > 0 && received <= sent {
 		b.metric("loss", 1-received/sent)
+	} else if sent > 0 {
+		b.warn("more answers than packets: the loss is not known")
 	}
 	if received == 0 {
 		b.fail(strings.TrimSuffix(fmt.Sprintf("none of %.0f packets was answered: %s", sent, run.refused), ": "))

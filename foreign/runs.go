@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tare/result"
@@ -39,7 +40,7 @@ func readRuns[R textRun](lines []string, fresh func(c command) R) []result.Cell 
 		case run.isOver(line):
 			done := run.cells()
 			cells = append(cells, done...)
-			if len(done) > 0 { // else it is the run's first line
+			if len(done) > 0 && !loops(typed) { // without a run it is the first line of one
 				typed = command{}
 			}
 			run = fresh(typed)
@@ -54,4 +55,9 @@ func readRuns[R textRun](lines []string, fresh func(c command) R) []result.Cell 
 		caution(&cells[len(cells)-1], fmt.Sprintf("nothing was read of what %q printed", command))
 	}
 	return cells
+}
+
+// loops reports whether a command was typed once for many runs: an argument of it is a variable of a shell.
+func loops(c command) bool {
+	return slices.ContainsFunc(c.args, func(arg string) bool { return strings.Contains(arg, "$") })
 }

@@ -30,6 +30,7 @@ var (
 	sockperfSent  = expressionOf(`Total of (\d+) messages sent in ([\d.]+) sec`)
 	sockperfRate  = expressionOf(`Message Rate is ([\d.]+)\s*\[msg/sec\]`)
 	sockperfBits  = expressionOf(`BandWidth is ([\d.]+)\s*([MG])Bps(?:\s*\(([\d.]+)\s*[MG]bps\))?`)
+	sockperfMeans = expressionOf(`Summary: (Latency|Round trip) is ([\d.]+)\s*usec`)
 	sockperfNote  = expressionOf(`msg-size=(\d+)(?:, mps=(\d+))?\. For getting`)
 	sockperfCount = expressionOf(`Total (\d+) observations`)
 	sockperfError = expressionOf(`sockperf:\s*(?:ERROR: (.+)|(No (?:messages were received|valid observations found).*))$`)
@@ -47,6 +48,7 @@ type sockperfRun struct {
 	throughput, figures bool
 	duration            float64
 	sent, received      float64
+	counted             bool // these two are in the text
 	mean, deviation     float64
 	observations        float64
 	ranks               map[string]float64
@@ -95,8 +97,11 @@ func (run *sockperfRun) read(line string) {
 // figure takes a number.
 func (run *sockperfRun) figure(line string) {
 	if m := sockperfTotal.FindStringSubmatch(line); m != nil {
-		run.figures = true
+		run.figures, run.counted = true, true
 		run.duration, run.sent, run.received = count(m[2]), count(m[3]), count(m[4])
+	}
+	if m := sockperfMeans.FindStringSubmatch(line); m != nil && run.mean == 0 {
+		run.figures, run.full, run.mean = true, m[1] == "Round trip", count(m[2])
 	}
 	if m := sockperfMean.FindStringSubmatch(line); m != nil {
 		run.figures, run.full = true, m[1] == "rtt"
@@ -113,7 +118,7 @@ func (run *sockperfRun) figure(line string) {
 		run.observations = count(m[1])
 	}
 	if m := sockperfSent.FindStringSubmatch(line); m != nil {
-		run.figures, run.throughput = true, true
+		run.figures, run.throughput, run.counted = true, true, true
 		run.sent, run.duration = count(m[1]), count(m[2])
 	}
 	if m := sockperfRate.FindStringSubmatch(line); m != nil {
@@ -196,7 +201,9 @@ func (run *sockperfRun) sending(b *builder) {
 	if run.rate != nil {
 		b.metric("offered_rate", *run.rate)
 	}
-	b.counter("sent", run.sent)
+	if run.counted {
+		b.counter("sent", run.sent)
+	}
 }
 
 // answers notes round trips, which sockperf halves by default.
@@ -209,7 +216,7 @@ func (run *sockperfRun) answers(b *builder) {
 	} else if run.mean > 0 {
 		b.metric("latency_one_way", us(run.mean), "half a round trip, as sockperf gives it")
 	}
-	if run.mean > 0 {
+	if run.deviation > 0 {
 		b.counter(prefix+"stdev", us(run.deviation))
 	}
 	for name, v := range run.ranks {
@@ -227,8 +234,10 @@ func (run *sockperfRun) answers(b *builder) {
 	} else if run.sent > 0 {
 		b.observed(run.received)
 	}
-	b.counter("sent", run.sent)
-	b.counter("received", run.received)
+	if run.counted {
+		b.counter("sent", run.sent)
+		b.counter("received", run.received)
+	}
 	if run.lost != nil {
 		dropped := count(run.lost[0])
 		b.counter("lost", dropped)

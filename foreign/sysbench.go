@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,11 +45,13 @@ type sysbenchRun struct {
 	command           command
 	version, failure  string
 	threads           int
+	numbered          bool // by its own line, not by those of the intervals
 	target            float64
 	sql, cpu, other   bool
 	steps             [][]string
 	counts            map[string][]string
 	events, eventRate *float64
+	perSecond         bool // the rate is of the line "events per second"
 	took              float64
 	latencies         map[string]float64
 	histogram         []bucket
@@ -62,7 +65,27 @@ func readSysbench(lines []string) []result.Cell {
 }
 
 func (run *sysbenchRun) isOver(line string) bool {
-	return sysbenchBanner.MatchString(line) || run.took > 0 && matchesAny(line, sysbenchParts, sysbenchTime)
+	return sysbenchBanner.MatchString(line) || run.took > 0 && matchesAny(line, sysbenchParts, sysbenchTime) || run.has(line)
+}
+
+// has reports whether a line says again what a run prints once, as the lines of several do that were picked from
+// their outputs: with other threads, or of an earlier time.
+func (run *sysbenchRun) has(line string) bool {
+	if m := sysbenchStep.FindStringSubmatch(line); m != nil && len(run.steps) > 0 {
+		last := run.steps[len(run.steps)-1]
+		return m[2] != last[2] || count(m[1]) < count(last[1])
+	}
+	if m := sysbenchCount.FindStringSubmatch(line); m != nil {
+		return run.counts[strings.Join(strings.Fields(m[1]), "")] != nil
+	}
+	if m := sysbenchValue.FindStringSubmatch(line); m != nil {
+		_, known := run.latencies[m[1]]
+		return known
+	}
+	if m := sysbenchEvents.FindStringSubmatch(line); m != nil { // version 1.1 has it in two parts
+		return run.eventRate != nil && (m[1] != "") == run.perSecond
+	}
+	return sysbenchNumber.MatchString(line) && (run.numbered || run.figures()) || run.events != nil && sysbenchTotal.MatchString(line)
 }
 
 func (run *sysbenchRun) figures() bool {
@@ -75,7 +98,7 @@ func (run *sysbenchRun) read(line string) {
 		run.version = m[1]
 	}
 	if m := sysbenchNumber.FindStringSubmatch(line); m != nil {
-		run.threads = int(count(m[1]))
+		run.threads, run.numbered = int(count(m[1])), true
 	}
 	if m := sysbenchTarget.FindStringSubmatch(line); m != nil {
 		run.target = count(m[1])
@@ -102,7 +125,7 @@ func (run *sysbenchRun) figure(line string) {
 		return
 	}
 	if m := sysbenchEvents.FindStringSubmatch(line); m != nil {
-		run.eventRate = new(count(m[1] + m[2]))
+		run.eventRate, run.perSecond = new(count(m[1]+m[2])), m[1] != ""
 	}
 	if m := sysbenchCount.FindStringSubmatch(line); m != nil {
 		run.counts[strings.Join(strings.Fields(m[1]), "")] = m
@@ -128,10 +151,13 @@ func (run *sysbenchRun) cells() []result.Cell {
 		return nil // its tests of files, memory, threads and locks are not read
 	}
 	workload := ""
+	typed := strings.Join(run.command.args, " ")
+	other := strings.Contains(typed, "pgsql")
 	switch {
-	case run.sql, strings.Contains(strings.Join(run.command.args, " "), "oltp"):
+	case other:
+	case run.sql, strings.Contains(typed, "oltp"):
 		workload = "mysql"
-	case run.cpu:
+	case run.cpu, slices.Contains(run.command.args, "cpu"):
 		workload = "cpu"
 	}
 	b := newRun("sysbench", workload, "threads", "rate", "duration", "test")
@@ -149,7 +175,9 @@ func (run *sysbenchRun) cells() []result.Cell {
 	run.rates(b)
 	run.latency(b)
 	b.fail(run.failure)
-	if workload == "" && run.failure == "" {
+	if other {
+		b.warn("PostgreSQL was asked, by its driver: tare has no workload for it")
+	} else if workload == "" && run.failure == "" {
 		b.warn("the text does not say what was tested: sysbench prints the same of SQL, threads and locks")
 	}
 	return []result.Cell{b.done()}
@@ -164,7 +192,7 @@ func (run *sysbenchRun) rates(b *builder) {
 		if m[4] != "" {
 			qps = append(qps, count(m[4]))
 		}
-		if m[6] != "" {
+		if m[6] != "" && count(m[3]) > 0 { // of no event it is 0
 			lat = append(lat, seconds(count(m[6]), time.Millisecond))
 		}
 	}

@@ -16,6 +16,7 @@ var (
 	wrkSpread  = expressionOf(`^\s*Req/Sec\s*(?:[\d.]+[kM]?|-?nan)\s`)
 	wrkBad     = expressionOf(`Non-2xx\s*or\s*3xx\s*responses:\s*(\d+)`)
 	wrkSockets = expressionOf(`Socket\s*errors:\s*connect\s*(\d+),\s*read\s*(\d+),\s*write\s*(\d+),\s*timeout\s*(\d+)`)
+	wrkHead    = expressionOf(`Thread\s*Stats\s+Avg\s+Stdev\s+([\d.]+)%`) // of forks, where wrk has the longest
 	wrkRate    = expressionOf(`Requests/sec:\s*([\d.]+)`)
 	wrkBytes   = expressionOf(`Transfer/sec:\s*([\d.]+)\s*([KMGT]?)B`)
 	wrkRefused = expressionOf(`^\s*(unable to connect to \S+.*)$`)
@@ -62,7 +63,8 @@ func readWrk(lines []string) []result.Cell {
 
 func (run *wrkRun) isOver(line string) bool {
 	_, finished := run.seen["bytes"]
-	again := run.seen["latency"] != nil && wrkLatency.MatchString(line) || run.seen["total"] != nil && wrkTotal.MatchString(line)
+	again := run.seen["latency"] != nil && wrkLatency.MatchString(line) || run.seen["total"] != nil && wrkTotal.MatchString(line) ||
+		run.seen["rate"] != nil && wrkRate.MatchString(line)
 	return again || wrkRunning.MatchString(line) || finished && matchesAny(line, wrkThreads, wrkOnly, wrkLatency) || wrkRefused.MatchString(line)
 }
 
@@ -71,7 +73,7 @@ func (run *wrkRun) read(line string) {
 	run.spectrum = run.spectrum || strings.Contains(line, "Detailed Percentile")
 	for name, pattern := range map[string]expression{
 		"running": wrkRunning, "threads": wrkThreads, "latency": wrkLatency, "total": wrkTotal, "bad": wrkBad,
-		"sockets": wrkSockets, "rate": wrkRate, "bytes": wrkBytes, "refused": wrkRefused,
+		"sockets": wrkSockets, "head": wrkHead, "rate": wrkRate, "bytes": wrkBytes, "refused": wrkRefused,
 	} {
 		if _, found := run.seen[name]; found {
 			continue
@@ -180,6 +182,8 @@ func (run *wrkRun) latencies(b *builder) {
 			switch {
 			case ok && n == 0:
 				b.metric("latency_mean", v)
+			case ok && n == 2 && run.seen["head"] != nil:
+				b.percentile(run.seen["head"][1], v)
 			case ok:
 				b.counter(name, v)
 			}
