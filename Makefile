@@ -98,7 +98,7 @@ parts:
 kubernetes-test:
 	@$(MAKE) deep PARTS=kubernetes
 vm:
-	@$(MAKE) deep PARTS="vm-stable vm-backports vm-kernels"
+	@$(MAKE) deep PARTS="vm-stable vm-backports vm-newest vm-kernels"
 
 # Each for FUZZTIME, as in make fuzz FUZZTIME=30m.
 FUZZTIME := 10s

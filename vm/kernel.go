@@ -20,7 +20,8 @@ type Kernel struct {
 }
 
 // OpenKernel reads which kernel an image is, and finds its modules: in lib/modules
-// beside the image's folder, as packages put both, or of the machine.
+// beside the image's folder, as packages put both, in the image's own folder, as those of Debian 13 and of Fedora
+// do, or of the machine.
 func OpenKernel(image string) (Kernel, error) {
 	image, err := filepath.Abs(image)
 	if err != nil {
@@ -30,8 +31,8 @@ func OpenKernel(image string) (Kernel, error) {
 	if err != nil {
 		return Kernel{}, fmt.Errorf("read kernel %s: %w; give a bzImage, as /boot/vmlinuz-* is", image, err)
 	}
-	for _, root := range []string{filepath.Dir(filepath.Dir(image)), "/"} {
-		modules := filepath.Join(root, "lib/modules", release)
+	beside := filepath.Join(filepath.Dir(filepath.Dir(image)), "lib/modules", release)
+	for _, modules := range []string{beside, filepath.Dir(image), filepath.Join("/lib/modules", release)} {
 		if _, err := os.Stat(filepath.Join(modules, "modules.dep")); err == nil {
 			return Kernel{Image: image, Release: release, Modules: modules}, nil
 		}

@@ -62,6 +62,18 @@ func TestKernelBringsItsModules(t *testing.T) {
 	}
 }
 
+// Since Debian 13's backports of 2026 the image is among its modules, below usr/lib/modules.
+func TestKernelAmongItsModules(t *testing.T) {
+	modules := filepath.Join(t.TempDir(), "usr/lib/modules/7.3.4+deb13-amd64")
+	write(t, filepath.Join(modules, "vmlinuz"), image("7.3.4+deb13-amd64"))
+	write(t, filepath.Join(modules, "modules.dep"), nil)
+	k, err := OpenKernel(filepath.Join(modules, "vmlinuz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	labtest.Equal(t, "its modules", k.Modules, modules)
+}
+
 func TestKernelIsRefused(t *testing.T) {
 	root := t.TempDir()
 	for name, test := range map[string]struct {

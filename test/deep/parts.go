@@ -23,8 +23,9 @@ var running = []string{"cmd/tare", "experiment", "site", "agent", "lab"}
 // What a part depends on is a judgement: a change elsewhere that breaks it is found by `make deep`.
 func allParts() []part {
 	return []part{
-		guest("vm-backports", "a newer kernel", "backports").uses("network", "engine", "lab", "trace", "probe", "diagnose", "agent"),
-		guest("vm-stable", "the kernel of this release of Debian", "stable").uses("lab", "trace").whenAsked(), // CI tries the newest kernel
+		guest("vm-newest", "the newest kernel of Debian's next release", "newest").uses("network", "engine", "lab", "trace", "probe", "diagnose", "agent"),
+		guest("vm-backports", "the newest kernel for this release of Debian", "backports").uses("lab", "trace").whenAsked(), // CI tries the newest
+		guest("vm-stable", "the kernel of this release of Debian", "stable").uses("lab", "trace").whenAsked(),
 		{
 			name: "kubernetes", doc: "clusters of real kubelets, weighed, examined and broken",
 			inputs: []string{"test/kubernetes"}, code: []string{"site", "agent", "weigh/mesh", "diagnose", "cmd/tare"},
@@ -36,7 +37,7 @@ func allParts() []part {
 		{
 			name: "vm-kernels", doc: "one kernel against another: tare run --kernel",
 			inputs: []string{"test/vm/kernels"}, code: []string{"vm", "experiment/kernels"}, crowd: true,
-			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
+			command: ".ci/packages vm; TARE_KERNELS=$(.ci/kernels stable backports) " + passing + " -run '^TestVM' ./test/vm/kernels | go run ./test/verdict",
 		},
 		tests("recipes", "who follows CONTRIBUTING adds a network, a workload, a rule and more", "./test/recipes").
 			and("CONTRIBUTING.md", "network/kinds/kinds.go", "workload/workload.go", "diagnose/diagnose.go", "probe/probe.go", "foreign/foreign.go", "result/axis.go").crowded(),
