@@ -5,7 +5,8 @@ func rootlessNetworks() []Network {
 	all := []Network{
 		{
 			Name: "pasta", Called: []string{"rootless", "passt"}, IPv6: true,
-			Doc: "rootless container behind pasta: a TAP device, and its packets translated to sockets (Podman 5)",
+			Doc:    "rootless container behind pasta: a TAP device, and its packets translated to sockets (Podman 5)",
+			Params: []Param{{Name: PastaFrom, Doc: "whose pasta: the machine's, or that of Debian 13's backports, which make parts gets", Values: []string{OfMachine, OfDebian13}, List: true}},
 		},
 		{
 			Name: "slirp4netns", Called: []string{"rootless"},
@@ -22,7 +23,7 @@ func rootlessNetworks() []Network {
 		one.Facts = Facts{Relays: true, Kernel: "tun"}
 		one.Paths = []string{ContainerToHost, PublishedPort, ContainerToPublishedPort}
 		one.Missing, one.Get = "TUN devices", "modprobe tun"
-		one.Params = []Param{tapMTU()}
+		one.Params = append(one.Params, tapMTU())
 	}
 	return all
 }

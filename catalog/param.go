@@ -56,6 +56,7 @@ const (
 	IPMasq        = "ip_masq"
 	NetkitMode    = "netkit_mode"
 	Openflow      = "openflow"
+	PastaFrom     = "pasta_from"
 	Policies      = "policies"
 	Ports         = "ports"
 	PromiscMode   = "promisc_mode"
@@ -74,6 +75,9 @@ const (
 
 	ByNftables = "nftables"
 	ByIptables = "iptables"
+
+	OfMachine  = "machine"
+	OfDebian13 = "debian-13"
 
 	NetkitL3 = "l3"
 	NetkitL2 = "l2"

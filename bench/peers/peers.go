@@ -22,6 +22,7 @@ import (
 
 	"tare/bench/harness"
 	"tare/catalog"
+	parts "tare/engine"
 	"tare/result"
 	"tare/site"
 	"tare/stats"
@@ -150,8 +151,11 @@ func version(ctx context.Context, p workload.Program) string {
 const patience = 20 * time.Second
 
 // takeTurns measures every row at each of its placements. Interrupted, it returns
-// what it has.
+// what it has. What make parts got is on the PATH too.
 func takeTurns(ctx context.Context, chosen []row, o options) (outcomes []*outcome, err error) {
+	if err := os.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+parts.PartsDir()); err != nil {
+		return nil, err
+	}
 	stages := map[string]*stage{}
 	defer func() {
 		for _, s := range stages {

@@ -92,7 +92,7 @@ func TestDeepShortRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"go run ./bench peers -duration 100ms -pairs 2 -rows tcp,plain,rr`", "iperf3 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
+	for _, want := range []string{"go run ./bench peers -duration 100ms -pairs 2 -rows tcp,plain,rr`", "iperf3-13 3.", "| tare write128K |", "| sockperf pp |", "qperf 10."} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not hold %q:\n%s", want, text)
 		}

@@ -33,7 +33,7 @@ func needNsenter() engine.Need     { return engine.NeedProgram("nsenter", "util-
 
 // startGvproxy starts gvproxy for a container, connects the container to it, and has it listen
 // at the published ports.
-func startGvproxy(c *lab.Container, with tap) error {
+func startGvproxy(c *lab.Container, _ *network.Setup, with tap) error {
 	program, err := needGvproxy().Require()
 	if err != nil {
 		return err

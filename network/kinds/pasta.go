@@ -27,6 +27,13 @@ func pasta() network.Network {
 		if err := attach(cluster, setup); err != nil {
 			return err
 		}
+		if setup.Params[catalog.PastaFrom] == catalog.OfDebian13 {
+			versions, err := engine.Versions(cluster.Hosts[0], []engine.Need{needPastaOf(setup)})
+			if err != nil {
+				return err
+			}
+			setup.Part()["pasta"] = versions[pastaOf13]
+		}
 		return setup.FindMute(cluster, pastaMute)
 	}
 	return n
@@ -38,8 +45,19 @@ const pastaMute = "this pasta does not complete a connection to a container befo
 
 func needPasta() engine.Need { return engine.NeedProgram("pasta", "passt", "--version") }
 
-func startPasta(c *lab.Container, with tap) error {
-	program, err := needPasta().Require()
+// pastaOf13 is the name of Debian 13's among the parts.
+const pastaOf13 = "pasta-13"
+
+// needPastaOf is the pasta that the parameters ask for.
+func needPastaOf(setup *network.Setup) engine.Need {
+	if setup.Params[catalog.PastaFrom] == catalog.OfDebian13 {
+		return engine.NeedPart(pastaOf13, "--version")
+	}
+	return needPasta()
+}
+
+func startPasta(c *lab.Container, setup *network.Setup, with tap) error {
+	program, err := needPastaOf(setup).Require()
 	if err != nil {
 		return err
 	}
@@ -114,7 +132,7 @@ func passesGateway(c *lab.Container) error {
 // process that takes its packets from a TAP device and sends their content by sockets of the
 // host, and listens there for its published ports, as for containers of a user without root.
 // start starts it for a container.
-func rootless(n network.Network, start func(c *lab.Container, with tap) error) network.Network {
+func rootless(n network.Network, start func(c *lab.Container, setup *network.Setup, with tap) error) network.Network {
 	n.Ends = rootlessEnds
 	n.SetUp = func(cluster *lab.Cluster, setup *network.Setup) error {
 		if err := addServers(cluster, setup); err != nil {
@@ -132,7 +150,7 @@ func rootless(n network.Network, start func(c *lab.Container, with tap) error) n
 				return err
 			}
 			c.Addr = rootlessAddr(c, 100)
-			return start(c, tap{path: path, mtu: tapMTU(setup), ports: setup.Published(c)})
+			return start(c, setup, tap{path: path, mtu: tapMTU(setup), ports: setup.Published(c)})
 		})
 	}
 	return n

@@ -26,7 +26,7 @@ func needSlirp4netns() engine.Need {
 	return engine.NeedProgram("slirp4netns", "slirp4netns", "--version")
 }
 
-func startSlirp4netns(c *lab.Container, with tap) error {
+func startSlirp4netns(c *lab.Container, _ *network.Setup, with tap) error {
 	program, err := needSlirp4netns().Require()
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ func TestRealRootlessContainers(t *testing.T) {
 	for _, n := range ofFamily("rootless") {
 		all = append(all, with("small-"+n.Name, n.Name, "tap_mtu", "1400"))
 	}
+	all = append(all, with("pasta-13", "pasta", "pasta_from", "debian-13"))
 	l := build(t, all...)
 	keepPromises(t, l)
 	for _, n := range ofFamily("rootless") {
