@@ -47,6 +47,7 @@ type iperf2Run struct {
 	connected       map[string]stream
 	sent, unordered float64
 	unorderedOf     map[string]float64 // its streams, so far
+	prose           bool               // what is no line of the tool is between the last row and this one
 }
 
 // stream is a connection of a run.
@@ -120,6 +121,7 @@ var (
 	iperf2Server = expressionOf(`Server\s*listening\s*on(?:.*(?:TCP|UDP)\s*port\s*(\d+))?`)
 	loopback     = expressionOf(`^(?:127\.|::1)`)
 	connection   = expressionOf(`\[\s*(\*?)\s*(\d+)\]\s*local (\S+) port (\d+) connected with \S+ port (\d+)`)
+	beginsWord   = expressionOf(`^[-*#]*\s*\p{L}`)
 	iperf2Head   = expressionOf(`^\[ ?ID\]\s*Interval`)
 	iperf2UDP    = expressionOf(`UDP\s*(?:port|buffer)|byte\s*datagrams|Jitter`)
 	iperf2Failed = expressionOf(`((?:tcp )?connect failed: .*|bind failed: .*|write failed: .*|unable to connect.*)$`)
@@ -191,7 +193,8 @@ func (run *iperf2Run) isOver(ahead []string) bool {
 	}
 	if m := connection.FindStringSubmatch(line); m != nil {
 		next := run.streamOf(line, m) // the test back of -r begins when the one ahead is over
-		return overAll(run.rows) != nil && (run.sideIs() == server || next.known && next.accepted) || len(run.reported) > 0
+		headless := !run.dials && !run.listens
+		return overAll(run.rows) != nil && (headless || run.sideIs() == server || next.known && next.accepted) || len(run.reported) > 0
 	}
 	if r, isCSV := parseCSV(line); isCSV {
 		return run.endsBefore(r)
@@ -214,6 +217,9 @@ func (run *iperf2Run) again(r row) bool {
 		if known.id != r.id {
 			continue
 		}
+		if r.csv == nil && !run.connected[r.id].full && known.start == 0 && near(known.end, r.end) && (run.prose || known.carried.differsFrom(r.carried)) {
+			return true // the total of a run of one interval has what this has
+		}
 		if known.start == 0 && last > 0 && known.end >= last-0.05 {
 			totals++
 		}
@@ -232,8 +238,10 @@ func (run *iperf2Run) read(line string) {
 	}
 	if r, isRow := parseRow(line); isRow {
 		run.readRow(r)
+		run.prose = false
 		return
 	}
+	run.prose = run.prose || beginsWord.MatchString(line) && claimsIperf2([]string{line}) == none
 	if r, isCSV := parseCSV(line); isCSV {
 		run.readCSV(r)
 		return

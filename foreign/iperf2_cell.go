@@ -113,6 +113,9 @@ func (run *iperf2Run) transfer(b *builder) {
 	if ahead && back && run.timeless() {
 		b.warn("this version's CSV has no times: the directions were measured at the same time (-d) or one after the other (-r)")
 	}
+	if len(run.connected) == 0 && streams(run.rows) > 1 && !slices.ContainsFunc(run.rows, func(r row) bool { return r.id == sum }) {
+		b.warn("several streams without a sum, which this tool prints: they may be of several runs")
+	}
 	if n := slices.IndexFunc(run.rows, run.strange); n >= 0 && ahead && back {
 		b.warn("stream " + run.rows[n].id + " is in no direction: the line of its connection is missing")
 	}

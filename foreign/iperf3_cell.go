@@ -238,7 +238,7 @@ func (run *iperf3Run) columns(b *builder, f flow) {
 	}
 	senders := whole(slices.DeleteFunc(slices.Clone(f.totals), func(r row) bool { return !r.sends }))
 	again, known := added(f.totals, senders)
-	if !known {
+	if !known && (len(f.totals) == 0 || covers(parts, lastEnd(f.totals))) {
 		again, known = added(f.intervals, parts)
 	}
 	if known {
@@ -252,6 +252,15 @@ func (run *iperf3Run) columns(b *builder, f flow) {
 		_, window := retransmits(r)
 		return deref(window)
 	}))
+}
+
+// covers reports whether intervals are all of a run of some seconds.
+func covers(parts []row, seconds float64) bool {
+	sum := 0.0
+	for _, r := range parts {
+		sum += r.end - r.start
+	}
+	return sum > 0.95*seconds
 }
 
 func deref(v *float64) (float64, bool) {

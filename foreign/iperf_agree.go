@@ -60,6 +60,9 @@ func (a amount) best() float64 {
 	return a.bits
 }
 
+// differsFrom reports whether another amount is of other bytes.
+func (a amount) differsFrom(b amount) bool { return math.Abs(a.bytes-b.bytes) > a.bytesOff+b.bytesOff }
+
 // differs is a warning where rate, amount and time of one line can't all be true.
 func (a amount) differs() string {
 	const allowed = 0.02

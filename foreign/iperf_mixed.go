@@ -107,7 +107,7 @@ func (z *zigzag) meets(r row) bool {
 			z.conflicts += enough
 		}
 	case last.end == 0:
-	case r.start == last.start && r.end == last.end && r.bits != last.bits && r.bits > 0:
+	case r.start > 0.05 && r.start == last.start && r.end == last.end && r.bits != last.bits && r.bits > 0: // not of whole runs
 		z.conflicts++
 	case r.end < last.end-0.05:
 		z.high = last.end

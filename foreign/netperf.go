@@ -15,6 +15,7 @@ var (
 	netperfKey     = expressionOf(`^([A-Z][A-Z0-9]+(?:_[A-Z0-9]+)*)=(.*)$`)
 	netperfRow     = expressionOf(`^-?\d+(?:\s+-?[\d.]+){3,}$`)
 	netperfUnits   = expressionOf(`^bytes\s*[bB]ytes`)
+	netperfSockets = expressionOf(`^bytes\s+bytes\s+bytes\s+secs\.\s+10\^\d+bits/sec`) // as tables of TCP end their heads
 	netperfOmni    = expressionOf(`^(?:\d+\s+)+([\d.]+)\s+([\d.]+)\s+(\S+/s)$`)
 	netperfOmnis   = expressionOf(`Elapsed\s+Throughput\s+Throughput$`)
 	netperfInterim = expressionOf(`^Interim result:\s*([\d.]+)\s+(\S+/s) over ([\d.]+) seconds`)
@@ -25,7 +26,7 @@ var (
 )
 
 func hintsNetperf() []string {
-	return []string{"netperf", " TEST", "THROUGHPUT", "LATENCY", "Throughput", "Latency", "Interim", "establish", "send_", "recv_"}
+	return []string{"netperf", " TEST", "secs.", "THROUGHPUT", "LATENCY", "Throughput", "Latency", "Interim", "establish", "send_", "recv_"}
 }
 
 func claimsNetperf(ahead []string) claim {
@@ -34,7 +35,7 @@ func claimsNetperf(ahead []string) claim {
 		_, known := netperfNames()[m[1]]
 		return sure(known)
 	}
-	return sure(matchesAny(line, netperfHead, netperfInterim, netperfFailure) || netperfTable(ahead))
+	return sure(matchesAny(line, netperfHead, netperfInterim, netperfFailure, netperfSockets) || netperfTable(ahead))
 }
 
 // netperfRun is one run as far as its lines were read.
@@ -52,6 +53,7 @@ type netperfRun struct {
 	classic  bool   // the units of the table of a classic test were read: not of columns that were chosen (-O)
 	omni     bool   // the table of omni has its usual columns
 	more     bool   // the tables of -v 2 have begun
+	assumed  bool   // nothing says which test of streams it was
 	bare     bool   // its rows have no heads (-P 0)
 }
 
@@ -75,6 +77,8 @@ func (run *netperfRun) isOver(line string) bool {
 	begun := len(run.values) > 0
 	gaveUp := len(run.failures) > 0 && netperfGaveUp.MatchString(run.failures[len(run.failures)-1])
 	switch key := netperfKey.FindStringSubmatch(line); {
+	case netperfSockets.MatchString(line):
+		return run.rows > 0
 	case netperfHead.MatchString(line):
 		return begun || run.head != nil || len(run.failures) > 0
 	case netperfFailure.MatchString(line):
@@ -126,6 +130,14 @@ func (run *netperfRun) read(line string) {
 	case netperfMore.MatchString(line):
 		run.more = true
 	case run.head == nil && run.columns == nil && run.rows == 0 && netperfRow.MatchString(line) && run.quiet():
+		run.readRow(strings.Fields(line))
+	case run.head == nil && run.classic && run.rows == 0 && netperfRow.MatchString(line): // the name of the test is missing
+		asked, _ := run.command.flag("-t", "")
+		if asked == "" && len(run.command.args) > 0 {
+			asked = "TCP_STREAM"
+		}
+		protocol, test, _ := strings.Cut(asked, "_")
+		run.head, run.assumed = []string{protocol, cmp.Or(test, "STREAM")}, test == ""
 		run.readRow(strings.Fields(line))
 	case run.head != nil && run.classic && !run.more && netperfRow.MatchString(line):
 		run.readRow(strings.Fields(line))

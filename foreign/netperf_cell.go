@@ -37,7 +37,9 @@ func (run *netperfRun) cells() []result.Cell {
 	switch kind {
 	case "stream", "reverse":
 		b = newStream("netperf", protocol)
-		b.param("direction", map[string]string{"stream": forward, "reverse": reverse}[kind])
+		if !run.assumed {
+			b.param("direction", map[string]string{"stream": forward, "reverse": reverse}[kind])
+		}
 		b.known("size", int(run.number("LOCAL_SEND_SIZE")+run.number("REMOTE_SEND_SIZE")))
 		b.known("cc", run.values["LOCAL_CONG_CONTROL"])
 		run.stream(b)

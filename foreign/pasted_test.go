@@ -114,6 +114,19 @@ Client connecting to 10.0.0.62, TCP port 5001
 [ ID] Interval        Transfer    Bandwidth       Write/Err  Rtry     Cwnd/RTT        NetPwr
 [  3] 0.00-5.00 sec  15961817088 Bytes  25537890933 bits/sec  121779/0          0       -1K/98 us  32573840.48`,
 			"iperf tcp_stream side=client direction=forward flows=1 throughput=2.55379e+10! retransmits=0"},
+		{"totals of two runs of iperf 2", `Before:
+[  3]  0.0-10.0 sec  62.8 MBytes  52.6 Mbits/sec
+After:
+[  3]  0.0-10.0 sec  62.8 MBytes  52.8 Mbits/sec
+On the host:
+[  3]  0.0-10.0 sec  1.10 GBytes   941 Mbits/sec`,
+			"iperf tcp_stream flows=1 throughput=5.26e+07!\niperf tcp_stream flows=1 throughput=5.28e+07!\niperf tcp_stream flows=1 throughput=9.41e+08!"},
+		{"some intervals of a run whose summary was cut", `Connecting to host 10.0.0.2, port 5201
+[  4]   0.00-1.00   sec   384 KBytes  3.14 Mbits/sec  136   4.24 KBytes
+[  4]   1.00-2.00   sec   384 KBytes  3.14 Mbits/sec  132   4.24 KBytes
+[  4]   9.00-10.00  sec   384 KBytes  3.14 Mbits/sec  140   4.24 KBytes
+[  4]   0.00-10.00  sec  3.75 MBytes  3.14 Mbits/sec`,
+			"iperf3 tcp_stream side=client direction=forward flows=1 throughput=3.14e+06!"},
 		{"a heading of a page", "# Throughput\n\n## Latency\nsockperf: Summary: Latency is 68.964 usec\nsockperf: ---> percentile 50.000 =   67.161",
 			"sockperf  side=client latency_one_way=6.8964e-05!"},
 		{"the means of sockperf", `sockperf ping-pong -i 10.42.131.14 -t 20
@@ -163,6 +176,24 @@ Number of threads: 4
   100 requests in 10.00s, 1.00MB read
 Requests/sec:     10.00`,
 			"wrk http side=client throughput=838861! rate=10 latency_mean=1.23! latency_p99=1.61!"},
+		{"two heads of wrk2", `  1 threads and 5 connections
+  50.000%  189.95ms
+Requests/sec:     10.00
+  1 threads and 50 connections
+  50.000%    1.21s
+Requests/sec:      9.91`,
+			"wrk2 http side=client rate=10 latency_p50=0.18995!\nwrk2 http side=client rate=9.91 latency_p50=1.21!"},
+		{"ping whose packets could not be sent", "ping: sendto: Host is down\nping: sendto: Host is down\n6 packets transmitted, 0 packets received, 100.0% packet loss",
+			"ping icmp_rr side=client loss=1 failed: none of 6 packets was answered: sendto: Host is down"},
+		{"tables of netperf without their names", `netperf -H 10.0.0.2
+Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    10^6bits/sec
+
+ 87380  16384  16384    10.00    2745.06
+`,
+			"netperf tcp_stream side=client direction=forward flows=1 size=16384 throughput=2.74506e+09"},
 		{"times of ping", "rtt min/avg/max/mdev = 0.200/0.231/0.300/0.010 ms\nrtt min/avg/max/mdev = 0.200/0.228/0.300/0.010 ms",
 			"ping icmp_rr side=client rtt_mean=0.000231\nping icmp_rr side=client rtt_mean=0.000228"},
 		{"ping of OpenBSD", "10 packets transmitted, 9 packets received, 10.0% packet loss\nround-trip min/avg/max/std-dev = 0.211/0.302/1.902/0.100 ms",

@@ -48,7 +48,7 @@ func readPing(lines []string) []result.Cell {
 }
 
 func (run *pingRun) isOver(line string) bool {
-	again := run.count != nil || run.size == 0 && run.refused != ""
+	again := run.count != nil || run.size == 0 && run.refused != "" && !strings.HasPrefix(run.refused, "send") // each of its packets
 	return pingHead.MatchString(line) || again && matchesAny(line, pingAnswer, pingCount, pingWords, pingChina, pingRefuse) || run.times != nil && pingTimes.MatchString(line)
 }
 

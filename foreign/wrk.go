@@ -62,7 +62,7 @@ func readWrk(lines []string) []result.Cell {
 }
 
 func (run *wrkRun) isOver(line string) bool {
-	_, finished := run.seen["bytes"]
+	finished := run.seen["bytes"] != nil || run.seen["rate"] != nil
 	again := run.seen["latency"] != nil && wrkLatency.MatchString(line) || run.seen["total"] != nil && wrkTotal.MatchString(line) ||
 		run.seen["rate"] != nil && wrkRate.MatchString(line)
 	return again || wrkRunning.MatchString(line) || finished && matchesAny(line, wrkThreads, wrkOnly, wrkLatency) || wrkRefused.MatchString(line)
