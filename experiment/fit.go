@@ -16,7 +16,7 @@ import (
 const (
 	badRuns      = 2
 	leastSlots   = 12
-	manyLost     = 1.0 / 3
+	manyLost     = 0.5
 	baselineLost = 0.1
 )
 

@@ -141,7 +141,11 @@ func describe(g *weigh.Group, groups []*weigh.Group) string {
 	own := result.NamesOf(func(a result.Axis) bool { return a.Of != result.OfLab })
 	slices.Sort(own)
 	for _, name := range own {
-		if g.Params.Has(name) && varies(groups, name, g.Workload) {
+		among := groups
+		if axis, _ := result.AxisOf(name); name == "design" || axis.Of == result.OfTime { // how it is measured tells apart what is on one path
+			among = slices.DeleteFunc(slices.Clone(groups), func(other *weigh.Group) bool { return other.Path != g.Path })
+		}
+		if g.Params.Has(name) && varies(among, name, g.Workload) {
 			details = append(details, name+" "+g.Params.Text(name))
 		}
 	}
