@@ -142,7 +142,7 @@ func describe(g *weigh.Group, groups []*weigh.Group) string {
 	slices.Sort(own)
 	for _, name := range own {
 		among := groups
-		if axis, _ := result.AxisOf(name); name == "design" || axis.Of == result.OfTime { // how it is measured tells apart what is on one path
+		if axis, _ := result.AxisOf(name); name == "design" || axis.Of == result.OfTime { // how it is measured distinguishes what is on one path
 			among = slices.DeleteFunc(slices.Clone(groups), func(other *weigh.Group) bool { return other.Path != g.Path })
 		}
 		if g.Params.Has(name) && varies(among, name, g.Workload) {

@@ -9,7 +9,7 @@ import (
 )
 
 // How it was measured is said where one path has both, and not where the paths differ in it.
-func TestDesignTellsApartOnePath(t *testing.T) {
+func TestDesignDistinguishesOnOnePath(t *testing.T) {
 	group := func(path string, params result.Params) *weigh.Group {
 		return &weigh.Group{Path: path, Workload: "tcp_stream", Mode: "write128K", Params: params}
 	}
